@@ -1,0 +1,95 @@
+package conf
+
+import "time"
+
+const (
+	kib = int64(1) << 10
+	mib = int64(1) << 20
+	gib = int64(1) << 30
+	day = 24 * time.Hour
+)
+
+// table is every key of the server, in the order `herd conf` prints them.
+var table = []Key{
+	choiceKey("server.mode", "standalone", []string{"standalone"}, func(c *Config) *string { return &c.Mode },
+		"How the server runs: standalone keeps its log in local files."),
+	stringKey("server.node.id", "", "any name", func(c *Config) *string { return &c.NodeID },
+		"Name of this server; empty: a random one, made at first start and kept in the data folder."),
+	stringKey("server.host", "127.0.0.1", "an address or host name", func(c *Config) *string { return &c.Host },
+		"Address that PostgreSQL clients connect to; empty: every address of the machine."),
+	intKey("server.port", "5432", 0, 65535, func(c *Config) *int64 { return &c.Port },
+		"Port that PostgreSQL clients connect to; 0: any free one, printed at start."),
+	stringKey("server.base.dir", "herd-data", "a folder", func(c *Config) *string { return &c.BaseDir },
+		"Folder that everything is kept in; made when missing."),
+	stringKey("server.data.dir", "data", "a folder", func(c *Config) *string { return &c.DataDirName },
+		"Folder of the checkpointed blocks, below the base folder unless absolute."),
+	stringKey("server.log.dir", "txlog", "a folder", func(c *Config) *string { return &c.LogDirName },
+		"Folder of the transaction log, below the base folder unless absolute."),
+	stringKey("server.tmp.dir", "tmp", "a folder", func(c *Config) *string { return &c.TmpDirName },
+		"Folder that large sorts and joins spill to, below the base folder unless absolute; emptied at start."),
+	stringKey("server.metadata.dir", "metadata", "a folder", func(c *Config) *string { return &c.MetadataDirName },
+		"Folder of the manifest, below the base folder unless absolute."),
+	choiceKey("server.auth", "trust", []string{"trust", "scram"}, func(c *Config) *string { return &c.Auth },
+		"How a client on loopback proves who it is; clients from other machines always need a password (SCRAM-SHA-256)."),
+	stringKey("server.users.file", "", "a file", func(c *Config) *string { return &c.UsersFile },
+		"File of name:password lines; these roles are made or updated at start. Empty: none."),
+	boolKey("server.ssl", "false", func(c *Config) *bool { return &c.SSL },
+		"Offer TLS to clients that ask for it."),
+	boolKey("server.ssl.required", "false", func(c *Config) *bool { return &c.SSLRequired },
+		"Refuse clients that do not ask for TLS."),
+	stringKey("server.ssl.cert.file", "", "a PEM file", func(c *Config) *string { return &c.SSLCertFile },
+		"Certificate; empty: a self-signed one made at first start and kept in the base folder."),
+	stringKey("server.ssl.key.file", "", "a PEM file", func(c *Config) *string { return &c.SSLKeyFile },
+		"Private key of the certificate."),
+	intKey("server.max.connections", "2000", 1, 100000, func(c *Config) *int64 { return &c.MaxConnections },
+		"Sessions open at once; the next one is refused with 53300."),
+	bytesKey("server.max.message.size", "1G", 64*kib, 2*gib-1, func(c *Config) *int64 { return &c.MaxMessageBytes },
+		"Longest message a client may send; longer ones end the session before anything is allocated."),
+	bytesKey("server.memory.max.limit", "0", 0, 1024*1024*gib, func(c *Config) *int64 { return &c.MemoryMaxBytes },
+		"Memory the process may use; 0: three quarters of the machine's or container's."),
+	bytesKey("server.memory.page.size", "8K", 4*kib, 64*kib, func(c *Config) *int64 { return &c.PageBytes },
+		"Target size of a leaf of a table or index."),
+	bytesKey("server.memory.planscache.limit", "50M", mib, 64*gib, func(c *Config) *int64 { return &c.PlanCacheBytes },
+		"Memory for cached plans."),
+	syncKey("server.log.sync", "always", func(c *Config) *LogSync { return &c.LogSync },
+		"When the log is forced to disk: always before a commit is answered, once a period, or never."),
+	bytesKey("server.log.segment.size", "64M", mib, gib, func(c *Config) *int64 { return &c.LogSegmentBytes },
+		"Size of a file of the transaction log."),
+	millisKey("server.checkpoint.period", "900000", 0, 7*day, func(c *Config) *time.Duration { return &c.CheckpointPeriod },
+		"Time between checkpoints; 0: only by log size and changed memory."),
+	millisKey("server.checkpoint.duration", "30000", 0, day, func(c *Config) *time.Duration { return &c.CheckpointDuration },
+		"Time that a background checkpoint spreads its writes over; 0: as fast as the disk allows."),
+	bytesKey("server.checkpoint.log.max", "1G", 4*mib, 1024*gib, func(c *Config) *int64 { return &c.CheckpointLogBytesMax },
+		"Bytes of log since the last checkpoint that start the next one."),
+	fractionKey("server.checkpoint.page.dirty.max.threshold", "0.25", func(c *Config) *float64 { return &c.CheckpointDirtyThreshold },
+		"Share of the memory limit that may be changed and not yet checkpointed before a checkpoint starts."),
+	fractionKey("server.checkpoint.page.fill.min.threshold", "0.5", func(c *Config) *float64 { return &c.CheckpointFillThreshold },
+		"Share of a data file that is still in use below which its live blocks are moved and the file is removed."),
+	intKey("server.processors", "0", 0, 1024, func(c *Config) *int64 { return &c.Processors },
+		"Threads that run at once; 0: the number of cores plus two."),
+	choiceKey("server.device", "disk", []string{"disk", "ssd", "hdd"}, func(c *Config) *string { return &c.Device },
+		"Storage to run on: the machine's disk, or one slowed down to a simulated SSD or 15,000 rpm hard disk (for measurements)."),
+	choiceKey("server.logging.level", "info", []string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel },
+		"Least important message that the server writes to standard error."),
+	choiceKey("server.logging.format", "text", []string{"text", "json"}, func(c *Config) *string { return &c.LogFormat },
+		"Form of the server's messages."),
+	boolKey("http.enabled", "true", func(c *Config) *bool { return &c.HTTPEnabled },
+		"Serve /metrics, /healthz and /debug/pprof."),
+	stringKey("http.host", "", "an address or host name", func(c *Config) *string { return &c.HTTPHost },
+		"Address of the metrics endpoint; empty: the value of server.host."),
+	intKey("http.port", "9845", 0, 65535, func(c *Config) *int64 { return &c.HTTPPort },
+		"Port of the metrics endpoint; 0: any free one, printed at start."),
+}
+
+// Keys returns the table of every key, in print order. `herd conf` and the server's documentation use it.
+func Keys() []Key { return append([]Key(nil), table...) }
+
+// find returns the key of a name, or nil.
+func find(name string) *Key {
+	for i := range table {
+		if table[i].Name == name {
+			return &table[i]
+		}
+	}
+	return nil
+}
