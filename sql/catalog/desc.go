@@ -1,0 +1,193 @@
+package catalog
+
+import (
+	"herd/sql/row"
+	"herd/sql/types"
+	"herd/storage"
+)
+
+// RelKind is pg_class.relkind.
+type RelKind byte
+
+// Relation kinds.
+const (
+	KindTable     RelKind = 'r'
+	KindIndex     RelKind = 'i'
+	KindSequence  RelKind = 'S'
+	KindView      RelKind = 'v'
+	KindMatView   RelKind = 'm'
+	KindComposite RelKind = 'c'
+)
+
+// Schema is a namespace.
+type Schema struct {
+	OID     types.OID
+	Name    string
+	Owner   types.OID
+	ACL     []string
+	Comment string
+}
+
+// Column is one attribute of a relation. Numbers are never reused.
+type Column struct {
+	Num       int16 // attnum, 1-based; index in Relation.Columns is Num-1
+	Name      string
+	Type      types.OID
+	Typmod    types.Typmod
+	Collation types.OID
+	Dims      int
+	NotNull   bool
+	Default   string       // canonical SQL, "" none
+	Identity  byte         // 0, 'a' always, 'd' by default
+	Generated string       // canonical SQL of a stored generated column, "" none
+	Sequence  types.OID    // owned sequence of an identity or serial column, 0 none
+	Missing   *types.Datum // value in rows written before the column existed
+	Dropped   bool
+	Comment   string
+	Stats     *ColumnStats `json:"-"`
+}
+
+// Relation is a table, view, sequence, composite type ... of one catalog version; immutable once published.
+type Relation struct {
+	OID             types.OID
+	Name            string
+	Schema          types.OID
+	Kind            RelKind
+	Owner           types.OID
+	Persistence     byte // 'p' permanent, 't' temporary, 'u' unlogged
+	Columns         []Column
+	TreeID          storage.TreeID // rows; changes with TRUNCATE and rewrites
+	LargeTree       storage.TreeID // chunks of large values
+	HiddenRowID     bool           // no primary key: the tree's key is an 8-byte row id
+	PrimaryKey      *Index         // the clustered index (its Tree is TreeID), nil if none
+	Indexes         []*Index       // secondary indexes
+	Constraints     []*Constraint
+	ReferencedBy    []types.OID // OIDs of foreign key constraints of other tables that reference this one, with their relation in ReferencedByRel
+	ReferencedByRel []types.OID
+	ViewDef         string // canonical SQL of a view
+	Sequence        *Sequence
+	RowType         types.OID // pg_type row of the table's composite type
+	ArrayType       types.OID
+	Options         []string
+	ACL             []string
+	Comment         string
+	Version         storage.Seq  // sequence number (or stamp) under which this descriptor was written: plan dependencies compare it
+	Stats           *RelStats    `json:"-"`
+	Virtual         VirtualTable `json:"-"` // non-nil: a base catalog
+
+	layout *row.Layout
+}
+
+// IndexState says who may use an index.
+type IndexState uint8
+
+// Index states.
+const (
+	IndexValid     IndexState = iota
+	IndexWriteOnly            // being built: writers maintain it, readers may not use it
+)
+
+// IndexKey is one key column of an index.
+type IndexKey struct {
+	Attno      int16  // 0 = expression
+	Expr       string // canonical SQL when Attno is 0
+	Type       types.OID
+	Collation  types.OID
+	OpClass    types.OID
+	Desc       bool
+	NullsFirst bool
+}
+
+// Index is a primary key or a secondary index.
+type Index struct {
+	OID               types.OID
+	Name              string
+	Rel               types.OID
+	Tree              storage.TreeID
+	Unique            bool
+	Primary           bool
+	NullsNotDistinct  bool
+	Deferrable        bool
+	InitiallyDeferred bool
+	Keys              []IndexKey
+	Include           []int16
+	Pred              string // canonical SQL, "" none
+	State             IndexState
+	Constraint        types.OID
+	Method            string // btree
+	Comment           string
+	Version           storage.Seq
+}
+
+// Constraint is a table constraint.
+type Constraint struct {
+	OID                           types.OID
+	Name                          string
+	Type                          byte // 'p' primary key, 'u' unique, 'c' check, 'f' foreign key
+	Rel                           types.OID
+	Cols                          []int16
+	Expr                          string // canonical SQL of a check
+	NoInherit                     bool
+	Index                         types.OID // supporting index ('p', 'u'; 'f': the referenced one)
+	Ref                           types.OID
+	RefCols                       []int16
+	OnDelete, OnUpdate            byte // 'a' no action, 'r' restrict, 'c' cascade, 'n' set null, 'd' set default
+	OnDeleteCols                  []int16
+	Match                         byte // 's' simple, 'f' full
+	Deferrable, InitiallyDeferred bool
+	Validated                     bool
+	Comment                       string
+}
+
+// Sequence holds the parameters of a sequence; its state lives in the engine.
+type Sequence struct {
+	Type                              types.OID
+	Start, Increment, Min, Max, Cache int64
+	Cycle                             bool
+	OwnerRel                          types.OID
+	OwnerCol                          int16
+}
+
+// RelStats is what ANALYZE found, plus the exact row count at that time.
+type RelStats struct {
+	Rows  float64
+	Pages float64
+}
+
+// ColumnStats are a column's statistics as in pg_stats.
+type ColumnStats struct {
+	NullFrac    float64
+	AvgWidth    int
+	NDistinct   float64 // > 0 count, < 0 fraction of rows
+	MCV         []types.Datum
+	MCVFreqs    []float64
+	Histogram   []types.Datum
+	Correlation float64
+}
+
+// Layout returns the row layout of the relation's columns.
+func (r *Relation) Layout() *row.Layout { return r.layout }
+
+// AccessPath is a way to read a virtual table: Cols are attribute numbers that can be pinned by equality; Rows the expected result.
+type AccessPath struct {
+	Cols []int16
+	Rows float64
+}
+
+// RowIter yields the rows of a virtual table into dst (one datum per attribute; only the requested ones need to be set).
+type RowIter interface {
+	Next(dst []types.Datum) (bool, error)
+}
+
+// VirtualEnv is what a virtual table may look at: the catalog of the statement's snapshot and live server state.
+type VirtualEnv interface {
+	Catalog() Reader
+	Server() ServerState
+}
+
+// VirtualTable is a base catalog computed from descriptors and pgdata.
+type VirtualTable interface {
+	Paths() []AccessPath
+	// Scan reads everything (path -1) or the rows whose pinned columns equal keys.
+	Scan(env VirtualEnv, path int, keys []types.Datum, need []bool) (RowIter, error)
+}
