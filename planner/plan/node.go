@@ -399,6 +399,10 @@ type ForeignKey struct {
 	ParentIndex   *catalog.Index // nil: the primary key
 	ChildIndex    *catalog.Index // index whose leading columns are the child's columns; nil = scan
 	ChildIsPK     bool           // the child's columns lead its primary key
+	// ChildTable holds the checks, indexes and keys of Child (Input nil, Command ignored); set on ReferencedBy entries whose
+	// OnDelete or OnUpdate is CASCADE, SET NULL or SET DEFAULT. May be cyclic: one ModifyTable a relation.
+	ChildTable *ModifyTable
+	Defaults   []Expr // parallel to Constraint.Cols: bound defaults (nil = NULL), for SET DEFAULT
 }
 
 // ConflictAction is a planned ON CONFLICT. Set expressions and Where are over: existing row (0..natts-1), excluded row (natts..2*natts-1).
