@@ -104,8 +104,11 @@ type ArrayCoerce struct {
 // CoerceToDomain checks a domain's constraints after the base type's cast.
 type CoerceToDomain struct {
 	Typed
-	Arg  Expr
-	Form CallForm
+	Arg     Expr
+	Form    CallForm
+	Name    string      // the domain's name, for messages
+	NotNull bool        // the domain is NOT NULL
+	Checks  []CheckExpr // conditions over CaseTest, in name order
 }
 
 // BoolOp kinds.
