@@ -1,0 +1,2 @@
+// Package storage is one database's blocks: snapshots, views, apply, checkpoint, eviction.
+package storage
