@@ -24,27 +24,28 @@ type Schema struct {
 	OID     types.OID
 	Name    string
 	Owner   types.OID
-	ACL     []string
-	Comment string
+	ACL     []string // aclitem texts with role identifiers, see acl.go; nil = default
+	Version storage.Seq
 }
 
 // Column is one attribute of a relation. Numbers are never reused.
 type Column struct {
-	Num       int16 // attnum, 1-based; index in Relation.Columns is Num-1
-	Name      string
-	Type      types.OID
-	Typmod    types.Typmod
-	Collation types.OID
-	Dims      int
-	NotNull   bool
-	Default   string       // canonical SQL, "" none
-	Identity  byte         // 0, 'a' always, 'd' by default
-	Generated string       // canonical SQL of a stored generated column, "" none
-	Sequence  types.OID    // owned sequence of an identity or serial column, 0 none
-	Missing   *types.Datum // value in rows written before the column existed
-	Dropped   bool
-	Comment   string
-	Stats     *ColumnStats `json:"-"`
+	Num        int16 // attnum, 1-based; index in Relation.Columns is Num-1
+	Name       string
+	Type       types.OID
+	Typmod     types.Typmod
+	Collation  types.OID
+	Dims       int
+	NotNull    bool
+	Default    string       // canonical SQL, "" none
+	DefaultOID types.OID    // pg_attrdef row of Default or Generated
+	Identity   byte         // 0, 'a' always, 'd' by default
+	Generated  string       // canonical SQL of a stored generated column, "" none
+	Sequence   types.OID    // owned sequence of an identity or serial column, 0 none
+	Missing    *types.Datum // value in rows written before the column existed
+	Dropped    bool
+	ACL        []string
+	Stats      *ColumnStats // filled by the Reader, not part of the stored descriptor
 }
 
 // Relation is a table, view, sequence, composite type ... of one catalog version; immutable once published.
@@ -70,10 +71,9 @@ type Relation struct {
 	ArrayType       types.OID
 	Options         []string
 	ACL             []string
-	Comment         string
-	Version         storage.Seq  // sequence number (or stamp) under which this descriptor was written: plan dependencies compare it
-	Stats           *RelStats    `json:"-"`
-	Virtual         VirtualTable `json:"-"` // non-nil: a base catalog
+	Version         storage.Seq  // stamp under which this descriptor was written: plan dependencies compare it
+	Stats           *RelStats    // filled by the Reader, not part of the stored descriptor; nil before the first ANALYZE
+	Virtual         VirtualTable // non-nil: a base catalog or a sequence's state, read by VirtualScan
 
 	layout *row.Layout
 }
@@ -115,8 +115,9 @@ type Index struct {
 	State             IndexState
 	Constraint        types.OID
 	Method            string // btree
-	Comment           string
-	Version           storage.Seq
+	Options           []string
+	Version           storage.Seq // of the table's descriptor
+	Stats             *RelStats   // of an index: rows and pages; nil before ANALYZE
 }
 
 // Constraint is a table constraint.
@@ -136,7 +137,7 @@ type Constraint struct {
 	Match                         byte // 's' simple, 'f' full
 	Deferrable, InitiallyDeferred bool
 	Validated                     bool
-	Comment                       string
+	EqOps                         []types.OID // 'f': parent = child operator of each column pair
 }
 
 // Sequence holds the parameters of a sequence; its state lives in the engine.
