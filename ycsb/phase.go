@@ -46,6 +46,7 @@ type phase struct {
 	label      string
 	operations int64         // 0: until the time is up
 	duration   time.Duration // 0: until the operations are done
+	target     float64       // operations a second over all threads; 0: as fast as possible
 	rows       *rowBook
 	choose     *chooser
 	m          *measures
@@ -148,7 +149,7 @@ func (p *phase) printProgress(stop <-chan struct{}) {
 
 func (p *phase) result(elapsed time.Duration) *Phase {
 	r := &Phase{Workload: p.w.Name, Mix: p.w.Mix, Threads: p.o.Threads, Records: p.o.Records, FieldCount: p.o.FieldCount,
-		FieldLength: p.o.FieldLength, Target: p.o.Target, Operations: p.m.done.Load(), Errors: p.m.failed.Load(),
+		FieldLength: p.o.FieldLength, Target: p.target, Operations: p.m.done.Load(), Errors: p.m.failed.Load(),
 		Seconds: elapsed.Seconds(), Latencies: p.m.latencies(), ErrorTexts: p.m.sample}
 	r.Throughput = float64(r.Operations) / r.Seconds
 	return r

@@ -20,7 +20,7 @@ type Options struct {
 	Duration time.Duration
 	// Threads is the number of connections.
 	Threads int
-	// Target is the rate in operations a second over all threads; 0 is as fast as possible.
+	// Target is the rate of a run (not of the load) in operations a second over all threads; 0 is as fast as possible.
 	Target float64
 	// FieldCount and FieldLength shape a row: columns, and bytes in each.
 	FieldCount, FieldLength int
@@ -181,6 +181,7 @@ func (s *suite) prepare(ctx context.Context, ordered bool) error {
 
 func (s *suite) run(ctx context.Context, w Workload) error {
 	p := newPhase(s, w, s.o.Operations, s.o.Duration)
+	p.target = s.o.Target
 	return s.finish(ctx, p)
 }
 

@@ -46,8 +46,8 @@ func newWorker(p *phase, number int, c conn) *worker {
 func (w *worker) run(ctx context.Context) {
 	var interval time.Duration
 	due := w.p.start
-	if w.p.o.Target > 0 {
-		perThread := w.p.o.Target / float64(w.p.o.Threads)
+	if w.p.target > 0 {
+		perThread := w.p.target / float64(w.p.o.Threads)
 		interval = time.Duration(float64(time.Second) / perThread)
 		due = due.Add(interval * time.Duration(w.number) / time.Duration(w.p.o.Threads))
 	}
