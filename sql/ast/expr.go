@@ -111,7 +111,7 @@ const (
 	Or
 )
 
-// BoolExpr is an AND or OR over two or more arguments; nested ones of the same kind are flattened.
+// BoolExpr is an AND or OR over two or more arguments; left-nested ones of the same kind are one.
 type BoolExpr struct {
 	Loc
 	Op   BoolOp

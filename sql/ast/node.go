@@ -139,6 +139,8 @@ const (
 	ValueStar                    // *
 	ValueList                    // List
 	ValueType                    // Type: an identifier or type name in option position
+	ValueRole                    // Role: CREATE ROLE's member lists
+	ValueSet                     // Set: CREATE FUNCTION ... SET
 )
 
 // OptionValue is the value of a generic option.
@@ -150,6 +152,8 @@ type OptionValue struct {
 	Bool bool
 	List []OptionValue
 	Type *TypeName
+	Role *RoleSpec
+	Set  *SetVar
 }
 
 // String returns the value as text, as PostgreSQL's defGetString does; "" for none, lists and types with modifiers.

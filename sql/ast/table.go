@@ -236,7 +236,7 @@ const (
 	AlterResetOptions    // Options
 	AlterSetTablespace   // Name
 	AlterSetAccessMethod // Name
-	AlterTrigger         // Text (enable, enable always, enable replica, disable), Name ("" all, "user")
+	AlterTrigger         // Text (enable, enable always, enable replica, disable, enable user, disable user), Name ("" all)
 	AlterRule            // Text, Name
 	AlterInherit         // Table
 	AlterNoInherit       // Table
