@@ -45,6 +45,7 @@ type Plan struct {
 	ReadOnly   bool      // no data modification, no row locks, no volatile function with effects
 	Deps       []Dependency
 	Rights     []Right
+	Tables     []TableLock // relations with the table lock each needs while the plan runs
 	Volatile   bool
 	CustomOnly bool
 }
@@ -450,3 +451,39 @@ func (n *SetOperation) Children() []Node { return []Node{n.Left, n.Right} }
 
 // Children returns the inputs.
 func (n *Append) Children() []Node { return n.Inputs }
+
+// Table locks that plans need, by PostgreSQL's numbers (LOCK TABLE knows 1 to 8).
+const (
+	LockAccessShare  uint8 = 1 // reading
+	LockRowShare     uint8 = 2 // FOR UPDATE and its kin
+	LockRowExclusive uint8 = 3 // writing
+)
+
+// TableLock is a relation a plan uses with the table lock it needs.
+type TableLock struct {
+	OID  types.OID
+	Lock uint8
+}
+
+// Modifies says whether the plan changes data: the statement itself or a WITH query.
+func (p *Plan) Modifies() bool {
+	if p.Command != CmdSelect {
+		return true
+	}
+	for _, c := range p.CTEs {
+		if c.Modifies {
+			return true
+		}
+	}
+	return false
+}
+
+// LocksRows says whether the plan locks rows (FOR UPDATE and its kin).
+func (p *Plan) LocksRows() bool {
+	for _, t := range p.Tables {
+		if t.Lock == LockRowShare {
+			return true
+		}
+	}
+	return false
+}
