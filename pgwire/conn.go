@@ -283,6 +283,7 @@ func knownType(typ byte) bool { return bytes.IndexByte([]byte("BESPDCQHXFdcf"), 
 
 // ready ends a cycle: transaction status, everything sent.
 func (c *conn) ready() (done bool) {
+	c.sess.BeforeReady()
 	c.out.Ready(c.sess.TxStatus())
 	c.sess.Idle()
 	return c.out.Flush() != nil

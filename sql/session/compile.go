@@ -1,0 +1,233 @@
+package session
+
+import (
+	"strings"
+	"sync"
+
+	"herd/planner"
+	"herd/planner/plan"
+	"herd/sql/ast"
+	"herd/sql/exec"
+	"herd/sql/postgres"
+	"herd/sql/scan"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+	"herd/storage"
+)
+
+// planEnv is the interned environment of a plan: sessions with equal ones may share plans. Compared by pointer.
+type planEnv struct {
+	database string
+	path     string
+	role     types.OID
+	settings string
+}
+
+type envTable struct {
+	mu   sync.Mutex
+	envs map[planEnv]*planEnv // guarded by mu
+}
+
+func (t *envTable) init() { t.envs = make(map[planEnv]*planEnv) }
+
+func (t *envTable) intern(e planEnv) *planEnv {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.envs[e]; p != nil {
+		return p
+	}
+	p := new(planEnv)
+	*p = e
+	t.envs[e] = p
+	return p
+}
+
+// planSettings are the parameters that change how text is read or planned.
+var planSettings = [...]string{"DateStyle", "IntervalStyle", "TimeZone", "herd.dialect", "enable_seqscan", "enable_indexscan", "enable_indexonlyscan",
+	"enable_sort", "enable_hashagg", "enable_hashjoin", "enable_nestloop", "enable_material", "from_collapse_limit", "join_collapse_limit",
+	"work_mem", "herd.fast_paths", "standard_conforming_strings", "bytea_output", "extra_float_digits"}
+
+// environment returns the session's interned plan environment.
+func (s *Session) environment() *planEnv {
+	if s.planKey != nil {
+		return s.planKey
+	}
+	var b strings.Builder
+	for _, n := range planSettings {
+		v, _ := s.set.get(n)
+		b.WriteString(v)
+		b.WriteByte(0)
+	}
+	path, _ := s.set.get("search_path")
+	s.planKey = s.srv.envs.intern(planEnv{database: s.info.Database, path: path, role: s.user.OID, settings: b.String()})
+	return s.planKey
+}
+
+// optimizerSettings are the planner's switches as the session has them.
+func (s *Session) optimizerSettings() *planner.Settings {
+	on := func(name string) bool { v, _ := s.set.get(name); return v != "off" }
+	num := func(name string) int { v, _ := s.set.get(name); return atoi(v) }
+	return &planner.Settings{SeqScan: on("enable_seqscan"), IndexScan: on("enable_indexscan"), IndexOnlyScan: on("enable_indexonlyscan"),
+		Sort: on("enable_sort"), HashAgg: on("enable_hashagg"), HashJoin: on("enable_hashjoin"), NestLoop: on("enable_nestloop"),
+		Material: on("enable_material"), FromCollapseLimit: num("from_collapse_limit"), JoinCollapseLimit: num("join_collapse_limit"),
+		WorkMem: int64(num("work_mem")) << 10}
+}
+
+func atoi(s string) int {
+	n := 0
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// bindEnv is the environment of parse analysis for a text.
+func (s *Session) bindEnv(text string) (*planner.BindEnv, error) {
+	path, err := s.searchOIDs()
+	if err != nil {
+		return nil, err
+	}
+	return &planner.BindEnv{Text: text, Path: path, Role: s.user.OID, IO: &s.io, ParseQuery: parseStored, ParseExpr: postgres.ParseExpr,
+		EvalConst: s.evalConst, Settings: s.optimizerSettings()}, nil
+}
+
+// parseStored reads the canonical SQL of a view.
+func parseStored(sql string) (ast.Stmt, error) {
+	if err := scan.CheckNesting(sql); err != nil {
+		return nil, err
+	}
+	list, err := postgres.Parse(sql)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != 1 {
+		return nil, sqlerr.Internal("stored query has %d statements", len(list))
+	}
+	return list[0].Stmt, nil
+}
+
+// evalConst computes a foldable expression at plan time.
+func (s *Session) evalConst(e plan.Expr) (types.Datum, error) {
+	var env exec.Env
+	s.fillEnv(&env, storage.View{}, nil)
+	return exec.Evaluate(&env, e)
+}
+
+// bindStatement runs parse analysis of p against the current catalog.
+func (s *Session) bindStatement(p *prepared) error {
+	cat, err := s.catalog()
+	if err != nil {
+		return err
+	}
+	env, err := s.bindEnv(p.text)
+	if err != nil {
+		return err
+	}
+	q, info, err := planner.Bind(cat, env, p.stmt, p.given)
+	if err != nil {
+		return err
+	}
+	p.query, p.params = q, info.Types
+	p.cols = resultColumns(q)
+	p.desc = nil
+	if p.cols != nil {
+		p.desc = s.wireColumns(p.cols, resultOrigins(q))
+	}
+	p.forget()
+	return nil
+}
+
+// resultColumns are the columns a bound query returns, nil when it returns no rows.
+func resultColumns(q *plan.Query) []plan.Column {
+	list := q.Targets
+	if q.Command != plan.CmdSelect {
+		if len(q.Returning) == 0 {
+			return nil
+		}
+		list = q.Returning
+	}
+	out := make([]plan.Column, 0, len(list))
+	for _, t := range list {
+		if !t.Junk {
+			out = append(out, plan.Column{Name: t.Name, Typed: *t.Expr.T()})
+		}
+	}
+	return out
+}
+
+func resultOrigins(q *plan.Query) []plan.Origin {
+	list := q.Targets
+	if q.Command != plan.CmdSelect {
+		list = q.Returning
+	}
+	out := make([]plan.Origin, 0, len(list))
+	for _, t := range list {
+		if !t.Junk {
+			out = append(out, plan.Origin{Rel: t.OrigRel, Col: t.OrigCol})
+		}
+	}
+	return out
+}
+
+// planFor returns a plan of p that is right for view: the one it has, or a new one when the catalog moved on.
+func (s *Session) planFor(p *prepared, view storage.View, params []types.Datum) (*plan.Plan, error) {
+	seq, own := s.catalogVersion(view)
+	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() {
+		s.srv.metrics.cacheHits.Add(1)
+		return p.plan, nil
+	}
+	return s.replan(p, seq, own)
+}
+
+// replan makes a plan, binding again first when the statement was bound under another catalog.
+func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, error) {
+	s.srv.metrics.cacheMiss.Add(1)
+	if p.plan != nil || p.query == nil || p.used {
+		old := p.cols
+		if err := s.bindStatement(p); err != nil {
+			return nil, err
+		}
+		if p.described && !sameColumns(old, p.cols) {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
+		}
+	}
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	env, err := s.bindEnv(p.text)
+	if err != nil {
+		return nil, err
+	}
+	pl, err := planner.Plan(cat, env, p.query)
+	if err != nil {
+		return nil, err
+	}
+	p.forget()
+	p.plan, p.version, p.own, p.key, p.used = pl, seq, own, s.environment(), true
+	return pl, nil
+}
+
+func sameColumns(a, b []plan.Column) bool {
+	if len(a) != len(b) || (a == nil) != (b == nil) {
+		return false
+	}
+	for i := range a {
+		if a[i].Type != b[i].Type || a[i].Typmod != b[i].Typmod || a[i].Name != b[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
+// refreshDescription makes Describe tell what an execution would return under the current catalog.
+func (s *Session) refreshDescription(p *prepared) error {
+	if p.class != classQuery {
+		return nil
+	}
+	p.described = true
+	return nil
+}

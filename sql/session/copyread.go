@@ -1,0 +1,428 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+
+	"herd/sql/ast"
+	"herd/sql/sqlerr"
+)
+
+// maxCopyLine bounds one line of a COPY FROM, as PostgreSQL's string buffers are bounded.
+const maxCopyLine = 1 << 30
+
+// copyReader cuts a COPY stream into rows of fields.
+type copyReader struct {
+	src    CopySource
+	format *copyFormat
+	buf    []byte
+	off    int
+	ended  bool // the client sent CopyDone, or the end mark was seen
+	line   int64
+	raw    []byte // the current line, for error contexts
+
+	fields [][]byte // nil = NULL; valid until the next row
+	arena  []byte
+	ends   []fieldEnd
+	eol    byte // 0 unknown, 'n' \n, 'r' \r, 'b' \r\n
+}
+
+type fieldEnd struct {
+	end    int
+	null   bool
+	quoted bool
+}
+
+// more reads another piece; false at the end of the data.
+func (r *copyReader) more() (bool, error) {
+	if r.ended {
+		return false, nil
+	}
+	data, done, err := r.src.NextCopyData()
+	if err != nil {
+		return false, err
+	}
+	if done {
+		r.ended = true
+		return false, nil
+	}
+	if r.off > 0 {
+		n := copy(r.buf, r.buf[r.off:])
+		r.buf = r.buf[:n]
+		r.off = 0
+	}
+	if len(r.buf)+len(data) > maxCopyLine {
+		return false, sqlerr.New(sqlerr.ProgramLimitExceeded, "COPY line of more than %d bytes", maxCopyLine)
+	}
+	r.buf = append(r.buf, data...)
+	return true, nil
+}
+
+// next reads one row into fields; false at the end.
+func (r *copyReader) next(columns int) (bool, error) {
+	if r.format.kind == ast.CopyBinary {
+		return r.nextBinary(columns)
+	}
+	ok, err := r.nextLine()
+	if !ok || err != nil {
+		return false, err
+	}
+	if err := validText(r.raw); err != nil {
+		return false, err
+	}
+	r.arena, r.ends = r.arena[:0], r.ends[:0]
+	if r.format.kind == ast.CopyCSV {
+		err = r.splitCSV()
+	} else {
+		err = r.splitText()
+	}
+	if err != nil {
+		return false, err
+	}
+	r.finishFields()
+	return true, nil
+}
+
+// nextLine finds the next line; false at the end of the data or at the end mark \. on a line of its own.
+func (r *copyReader) nextLine() (bool, error) {
+	scan, quoted := r.off, false
+	csv := r.format.kind == ast.CopyCSV
+	for {
+		for scan < len(r.buf) {
+			ch := r.buf[scan]
+			if csv && ch == r.format.quote && !(quoted && r.format.escape != r.format.quote && scan > r.off && r.escaped(scan)) {
+				quoted = !quoted
+			}
+			if quoted || ch != '\n' && ch != '\r' {
+				if !csv && ch == '\\' {
+					if scan+1 >= len(r.buf) && !r.ended {
+						break
+					}
+					scan++ // the escaped character never ends the line
+				}
+				scan++
+				continue
+			}
+			if ch == '\r' && scan+1 >= len(r.buf) && !r.ended {
+				break // \r\n may be cut in two
+			}
+			return r.takeLine(scan)
+		}
+		from := r.off
+		ok, err := r.more()
+		if err != nil {
+			return false, err
+		}
+		scan -= from - r.off
+		if ok {
+			continue
+		}
+		if scan < len(r.buf) {
+			continue // the held-back last byte
+		}
+		if r.off >= len(r.buf) {
+			return false, nil
+		}
+		if quoted {
+			r.line++
+			return false, sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field")
+		}
+		r.raw = r.buf[r.off:]
+		r.off = len(r.buf)
+		r.line++
+		return !r.isEndMark(), nil
+	}
+}
+
+// escaped tells whether the quote at i is preceded by an odd number of escape characters.
+func (r *copyReader) escaped(i int) bool {
+	n := 0
+	for j := i - 1; j >= r.off && r.buf[j] == r.format.escape; j-- {
+		n++
+	}
+	return n%2 == 1
+}
+
+func (r *copyReader) takeLine(end int) (bool, error) {
+	r.raw = r.buf[r.off:end]
+	style := byte('n')
+	next := end + 1
+	if r.buf[end] == '\r' {
+		style = 'r'
+		if next < len(r.buf) && r.buf[next] == '\n' {
+			style = 'b'
+			next++
+		}
+	}
+	r.line++
+	if r.eol == 0 {
+		r.eol = style
+	} else if r.eol != style && r.format.kind == ast.CopyText {
+		what := map[byte]string{'n': "newline", 'r': "carriage return", 'b': "carriage return"}[style]
+		return false, sqlerr.New(sqlerr.BadCopyFileFormat, "literal %s found in data", what).
+			WithHint("Use \"\\%c\" to represent %s.", map[byte]byte{'n': 'n', 'r': 'r', 'b': 'r'}[style], what)
+	}
+	r.off = next
+	if r.isEndMark() {
+		return false, r.skipRest()
+	}
+	return true, nil
+}
+
+func (r *copyReader) isEndMark() bool {
+	return len(r.raw) == 2 && r.raw[0] == '\\' && r.raw[1] == '.'
+}
+
+// skipRest reads what a client still sends behind the end mark.
+func (r *copyReader) skipRest() error {
+	for {
+		r.off = len(r.buf)
+		ok, err := r.more()
+		if !ok || err != nil {
+			return err
+		}
+	}
+}
+
+// finishFields turns the recorded ends into slices of the arena.
+func (r *copyReader) finishFields() {
+	r.fields = r.fields[:0]
+	from := 0
+	for _, e := range r.ends {
+		if e.null {
+			r.fields = append(r.fields, nil)
+		} else {
+			f := r.arena[from:e.end:e.end]
+			if f == nil {
+				f = []byte{}
+			}
+			r.fields = append(r.fields, f)
+		}
+		from = e.end
+	}
+}
+
+// splitText cuts a line of the text format and resolves backslash escapes.
+func (r *copyReader) splitText() error {
+	line := r.raw
+	for start, i := 0, 0; ; i++ {
+		if i < len(line) && line[i] != r.format.delim {
+			if line[i] == '\\' {
+				i++
+			}
+			continue
+		}
+		i = min(i, len(line))
+		raw := line[start:i]
+		null := string(raw) == r.format.null
+		if !null {
+			r.arena = appendUnescaped(r.arena, raw)
+		}
+		r.ends = append(r.ends, fieldEnd{end: len(r.arena), null: null})
+		if i >= len(line) {
+			return nil
+		}
+		start = i + 1
+	}
+}
+
+func appendUnescaped(dst, raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return append(dst, raw...)
+	}
+	for i := 0; i < len(raw); i++ {
+		ch := raw[i]
+		if ch != '\\' || i+1 >= len(raw) {
+			dst = append(dst, ch)
+			continue
+		}
+		i++
+		switch ch = raw[i]; ch {
+		case 'b':
+			ch = '\b'
+		case 'f':
+			ch = '\f'
+		case 'n':
+			ch = '\n'
+		case 'r':
+			ch = '\r'
+		case 't':
+			ch = '\t'
+		case 'v':
+			ch = '\v'
+		case '0', '1', '2', '3', '4', '5', '6', '7':
+			v := int(ch - '0')
+			for k := 0; k < 2 && i+1 < len(raw) && raw[i+1] >= '0' && raw[i+1] <= '7'; k++ {
+				i++
+				v = v*8 + int(raw[i]-'0')
+			}
+			ch = byte(v)
+		case 'x':
+			v, n := 0, 0
+			for n < 2 && i+1 < len(raw) {
+				d, err := strconv.ParseUint(string(raw[i+1]), 16, 8)
+				if err != nil {
+					break
+				}
+				v = v*16 + int(d)
+				i++
+				n++
+			}
+			if n > 0 {
+				ch = byte(v)
+			}
+		}
+		dst = append(dst, ch)
+	}
+	return dst
+}
+
+// splitCSV cuts a CSV line and removes quotes.
+func (r *copyReader) splitCSV() error {
+	line, f := r.raw, r.format
+	i := 0
+	for {
+		start := len(r.arena)
+		quoted, inQuote := false, false
+		from := i
+		for ; i < len(line); i++ {
+			ch := line[i]
+			switch {
+			case !inQuote && ch == f.delim:
+				goto done
+			case !inQuote && ch == f.quote:
+				inQuote, quoted = true, true
+			case inQuote && ch == f.escape && i+1 < len(line) && (line[i+1] == f.escape || line[i+1] == f.quote):
+				i++
+				r.arena = append(r.arena, line[i])
+			case inQuote && ch == f.quote:
+				inQuote = false
+			default:
+				r.arena = append(r.arena, ch)
+			}
+		}
+	done:
+		if inQuote {
+			return sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field")
+		}
+		col := len(r.ends)
+		isNull := string(line[from:i]) == f.null && !quoted
+		if isNull && col < len(f.forceNotNull) && f.forceNotNull[col] {
+			isNull = false
+		}
+		if quoted && col < len(f.forceNull) && f.forceNull[col] && string(r.arena[start:]) == f.null {
+			isNull = true
+		}
+		if isNull {
+			r.arena = r.arena[:start]
+		}
+		r.ends = append(r.ends, fieldEnd{end: len(r.arena), null: isNull, quoted: quoted})
+		if i >= len(line) {
+			return nil
+		}
+		i++
+	}
+}
+
+// need makes n unread bytes available in binary mode.
+func (r *copyReader) need(n int) error {
+	for len(r.buf)-r.off < n {
+		ok, err := r.more()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return sqlerr.New(sqlerr.BadCopyFileFormat, "unexpected EOF in COPY data")
+		}
+	}
+	return nil
+}
+
+// readBinaryHeader checks the signature and skips the header extension.
+func (r *copyReader) readBinaryHeader() error {
+	if err := r.need(len(binarySignature) + 8); err != nil {
+		return sqlerr.New(sqlerr.BadCopyFileFormat, "COPY file signature not recognized")
+	}
+	if string(r.buf[r.off:r.off+len(binarySignature)]) != binarySignature {
+		return sqlerr.New(sqlerr.BadCopyFileFormat, "COPY file signature not recognized")
+	}
+	r.off += len(binarySignature)
+	flags := binary.BigEndian.Uint32(r.buf[r.off:])
+	ext := int(int32(binary.BigEndian.Uint32(r.buf[r.off+4:])))
+	r.off += 8
+	switch {
+	case flags&(1<<16) != 0:
+		return sqlerr.New(sqlerr.BadCopyFileFormat, "invalid COPY file header (WITH OIDS)")
+	case flags>>17 != 0:
+		return sqlerr.New(sqlerr.BadCopyFileFormat, "unrecognized critical flags in COPY file header")
+	case ext < 0 || ext > maxCopyLine:
+		return sqlerr.New(sqlerr.BadCopyFileFormat, "invalid COPY file header (wrong length)")
+	}
+	if err := r.need(ext); err != nil {
+		return err
+	}
+	r.off += ext
+	return nil
+}
+
+func (r *copyReader) nextBinary(columns int) (bool, error) {
+	if r.line == 0 {
+		if err := r.readBinaryHeader(); err != nil {
+			return false, err
+		}
+	}
+	r.line++
+	for len(r.buf)-r.off < 2 {
+		ok, err := r.more()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			return false, nil // PostgreSQL takes a missing trailer for the end
+		}
+	}
+	n := int16(binary.BigEndian.Uint16(r.buf[r.off:]))
+	r.off += 2
+	if n == -1 {
+		return false, r.afterTrailer()
+	}
+	if int(n) != columns {
+		return false, sqlerr.New(sqlerr.BadCopyFileFormat, "row field count is %d, expected %d", n, columns)
+	}
+	r.arena, r.ends = r.arena[:0], r.ends[:0]
+	for range columns {
+		if err := r.need(4); err != nil {
+			return false, err
+		}
+		size := int(int32(binary.BigEndian.Uint32(r.buf[r.off:])))
+		r.off += 4
+		if size == -1 {
+			r.ends = append(r.ends, fieldEnd{end: len(r.arena), null: true})
+			continue
+		}
+		if size < 0 {
+			return false, sqlerr.New(sqlerr.BadCopyFileFormat, "invalid field size")
+		}
+		if err := r.need(size); err != nil {
+			return false, err
+		}
+		r.arena = append(r.arena, r.buf[r.off:r.off+size]...)
+		r.off += size
+		r.ends = append(r.ends, fieldEnd{end: len(r.arena)})
+	}
+	r.finishFields()
+	return true, nil
+}
+
+func (r *copyReader) afterTrailer() error {
+	for {
+		if r.off < len(r.buf) {
+			return sqlerr.New(sqlerr.BadCopyFileFormat, "received copy data after EOF marker")
+		}
+		ok, err := r.more()
+		if !ok || err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package session
+
+import (
+	"encoding/binary"
+
+	"herd/pgwire/wire"
+	"herd/planner/plan"
+	"herd/sql/ast"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+	"herd/sql/vec"
+)
+
+// binarySignature begins a binary COPY stream; flags and header extension follow, both zero.
+const binarySignature = "PGCOPY\n\xff\r\n\x00"
+
+// copySink formats rows as CopyData messages, one a row as PostgreSQL sends them.
+type copySink struct {
+	out    *wire.Writer
+	io     *types.IOContext
+	cols   []plan.Column
+	format *copyFormat
+	row    []types.Datum
+	text   []byte
+	rows   int64
+}
+
+func (c *copySink) writeBatch(b *vec.Batch) error {
+	rows := b.Rows()
+	for k := 0; k < rows; k++ {
+		r := k
+		if b.Sel != nil {
+			r = int(b.Sel[k])
+		}
+		for i := range c.cols {
+			v, err := b.Col(i)
+			if err != nil {
+				return err
+			}
+			c.row[i] = v.Datum(r)
+		}
+		if err := c.writeRow(c.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *copySink) writeRow(row []types.Datum) error {
+	c.rows++
+	c.out.Begin('d')
+	if c.format.kind == ast.CopyBinary {
+		c.out.Int16(int16(len(row)))
+		for i, d := range row {
+			if d.Null {
+				c.out.NullField()
+				continue
+			}
+			mark := c.out.BeginField()
+			c.out.SetBuf(types.Send(c.io, c.out.Buf(), c.cols[i].Type, d))
+			c.out.EndField(mark)
+		}
+	} else {
+		c.out.SetBuf(c.appendLine(c.out.Buf(), row))
+	}
+	c.out.End()
+	if c.out.Err() != nil {
+		return errClientGone()
+	}
+	return nil
+}
+
+func (c *copySink) appendLine(buf []byte, row []types.Datum) []byte {
+	for i, d := range row {
+		if i > 0 {
+			buf = append(buf, c.format.delim)
+		}
+		if d.Null {
+			buf = append(buf, c.format.null...)
+			continue
+		}
+		c.text = types.Output(c.io, c.text[:0], c.cols[i].Type, d)
+		if c.format.kind == ast.CopyCSV {
+			buf = c.format.appendCSV(buf, c.text, c.format.forceQuote[i], len(row) == 1)
+		} else {
+			buf = c.format.appendText(buf, c.text)
+		}
+	}
+	return append(buf, '\n')
+}
+
+// appendText writes a field of the text format with its backslash escapes.
+func (f *copyFormat) appendText(buf, text []byte) []byte {
+	for _, ch := range text {
+		switch ch {
+		case '\b':
+			buf = append(buf, '\\', 'b')
+		case '\f':
+			buf = append(buf, '\\', 'f')
+		case '\n':
+			buf = append(buf, '\\', 'n')
+		case '\r':
+			buf = append(buf, '\\', 'r')
+		case '\t':
+			buf = append(buf, '\\', 't')
+		case '\v':
+			buf = append(buf, '\\', 'v')
+		case '\\':
+			buf = append(buf, '\\', '\\')
+		case f.delim:
+			buf = append(buf, '\\', ch)
+		default:
+			buf = append(buf, ch)
+		}
+	}
+	return buf
+}
+
+// appendCSV writes a CSV field, quoted when it must be.
+func (f *copyFormat) appendCSV(buf, text []byte, force, single bool) []byte {
+	quote := force || string(text) == f.null || single && string(text) == "\\."
+	for _, ch := range text {
+		if ch == f.delim || ch == f.quote || ch == '\n' || ch == '\r' {
+			quote = true
+			break
+		}
+	}
+	if !quote {
+		return append(buf, text...)
+	}
+	buf = append(buf, f.quote)
+	for _, ch := range text {
+		if ch == f.quote || ch == f.escape {
+			buf = append(buf, f.escape)
+		}
+		buf = append(buf, ch)
+	}
+	return append(buf, f.quote)
+}
+
+// copyTo is COPY table|(query) TO STDOUT.
+func (s *Session) copyTo(st *ast.Copy, text string) (commandTag, error) {
+	query, err := copyQuery(st)
+	if err != nil {
+		return commandTag{}, err
+	}
+	p := &prepared{text: text, stmt: query, class: classQuery, fromSQL: true}
+	if err := s.prepare(p, nil); err != nil {
+		return commandTag{}, err
+	}
+	if p.cols == nil {
+		return commandTag{}, sqlerr.New(sqlerr.FeatureNotSupported, "COPY query must have a RETURNING clause")
+	}
+	names := make([]string, len(p.cols))
+	for i, c := range p.cols {
+		names[i] = c.Name
+	}
+	format, err := newCopyFormat(&st.Options, false, names)
+	if err != nil {
+		return commandTag{}, err
+	}
+	po, err := s.openPortal("", p, nil, nil)
+	if err != nil {
+		return commandTag{}, err
+	}
+	defer s.closePortal(po)
+	sink := &copySink{out: s.out, io: &s.io, cols: p.cols, format: format, row: make([]types.Datum, len(p.cols))}
+	s.copyResponse('H', format, len(p.cols))
+	if err := s.copyRows(po, sink, names); err != nil {
+		return commandTag{}, err
+	}
+	s.out.Empty('c')
+	return commandTag{text: "COPY", count: sink.rows, hasCount: true}, nil
+}
+
+func (s *Session) copyRows(po *portal, sink *copySink, names []string) error {
+	switch {
+	case sink.format.kind == ast.CopyBinary:
+		s.out.Begin('d')
+		s.out.Raw([]byte(binarySignature))
+		s.out.Int32(0)
+		s.out.Int32(0)
+		s.out.End()
+	case sink.format.header != ast.HeaderOff:
+		s.out.Begin('d')
+		buf := s.out.Buf()
+		for i, n := range names {
+			if i > 0 {
+				buf = append(buf, sink.format.delim)
+			}
+			if sink.format.kind == ast.CopyCSV {
+				buf = sink.format.appendCSV(buf, []byte(n), false, len(names) == 1)
+			} else {
+				buf = sink.format.appendText(buf, []byte(n))
+			}
+		}
+		s.out.SetBuf(append(buf, '\n'))
+		s.out.End()
+	}
+	if _, err := po.run(s, 0, sink); err != nil {
+		return err
+	}
+	if sink.format.kind == ast.CopyBinary {
+		s.out.Begin('d')
+		s.out.SetBuf(binary.BigEndian.AppendUint16(s.out.Buf(), 0xffff))
+		s.out.End()
+	}
+	return nil
+}
+
+// copyResponse sends CopyInResponse (G) or CopyOutResponse (H).
+func (s *Session) copyResponse(typ byte, f *copyFormat, columns int) {
+	code := byte(0)
+	if f.kind == ast.CopyBinary {
+		code = 1
+	}
+	s.out.Begin(typ)
+	s.out.Byte(code)
+	s.out.Int16(int16(columns))
+	for range columns {
+		s.out.Int16(int16(code))
+	}
+	s.out.End()
+}
+
+// copyQuery is the query whose rows COPY TO sends: its own, or a plain SELECT of the table's columns.
+func copyQuery(st *ast.Copy) (ast.Stmt, error) {
+	if st.Query != nil {
+		return st.Query, nil
+	}
+	core := &ast.SelectCore{Loc: st.Loc, From: []ast.FromItem{st.Table}}
+	if len(st.Columns) == 0 {
+		core.Targets = []ast.Target{{Loc: ast.At(ast.NoPos), Expr: &ast.ColumnRef{Loc: ast.At(ast.NoPos), Star: true}}}
+	}
+	for _, c := range st.Columns {
+		core.Targets = append(core.Targets, ast.Target{Loc: ast.At(ast.NoPos), Expr: &ast.ColumnRef{Loc: ast.At(ast.NoPos), Parts: []string{c}}})
+	}
+	return &ast.Select{Loc: st.Loc, Body: core}, nil
+}

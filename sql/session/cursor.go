@@ -1,0 +1,244 @@
+package session
+
+import (
+	"sort"
+
+	"herd/sql/ast"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+)
+
+// declareCursor is DECLARE: a named portal over a query.
+func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []types.Datum) (commandTag, error) {
+	tag := commandTag{text: "DECLARE CURSOR"}
+	if !st.Hold && !s.block && !s.implicitBlock {
+		return tag, sqlerr.New(sqlerr.NoActiveSQLTransaction, "DECLARE CURSOR can only be used in transaction blocks")
+	}
+	if s.portals[st.Name] != nil {
+		return tag, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)
+	}
+	p := &prepared{text: text, stmt: st.Query, class: classQuery, fromSQL: true}
+	if err := s.prepare(p, paramTypes(params)); err != nil {
+		return tag, err
+	}
+	var formats []int16
+	if st.Binary {
+		formats = []int16{1}
+	}
+	po, err := s.openPortal(st.Name, p, params, formats)
+	if err != nil {
+		return tag, err
+	}
+	if po.plan.Modifies() {
+		s.recycle(po)
+		return tag, sqlerr.New(sqlerr.FeatureNotSupported, "DECLARE CURSOR must not contain data-modifying statements in WITH")
+	}
+	po.cursor, po.hold, po.binary, po.text, po.created = true, st.Hold, st.Binary, text, s.now()
+	po.scroll = st.Scroll != nil && *st.Scroll
+	po.noScroll = st.Scroll != nil && !*st.Scroll
+	s.suspend(po)
+	s.addPortal(po)
+	return tag, nil
+}
+
+// paramTypes makes untyped parameter declarations for values that are already datums; DECLARE takes none of its own.
+func paramTypes(params []types.Datum) []types.OID { return make([]types.OID, len(params)) }
+
+func (s *Session) cursorByName(name string) (*portal, error) {
+	if po := s.portals[name]; po != nil {
+		return po, nil
+	}
+	return nil, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", name)
+}
+
+// fetch is FETCH and MOVE.
+func (s *Session) fetch(st *ast.Fetch, sink rowSink) (commandTag, error) {
+	word := "FETCH"
+	if st.Move {
+		word, sink = "MOVE", discard{}
+	}
+	po, err := s.cursorByName(st.Cursor)
+	if err != nil {
+		return commandTag{}, err
+	}
+	if w, ok := sink.(*wireSink); ok {
+		w.cols, w.formats = po.cols, po.formats
+		s.describeColumns(po.cols, po.formats)
+	}
+	n, err := po.fetchRows(s, st.Direction, st.Count, sink)
+	return commandTag{text: word, count: n, hasCount: true}, err
+}
+
+// fetchRows moves a cursor and hands the rows passed to the sink. The position is between rows, or on the row last
+// returned: fetched counts rows up to and including it.
+func (p *portal) fetchRows(s *Session, dir ast.FetchDirection, count int64, sink rowSink) (int64, error) {
+	if dir == ast.FetchBackward && count < 0 {
+		dir, count = ast.FetchForward, -count
+	} else if dir == ast.FetchForward && count < 0 && count != -ast.FetchAll {
+		dir, count = ast.FetchBackward, -count
+	}
+	if dir == ast.FetchForward && count > 0 && p.store == nil && !p.scroll && p.cursor {
+		return p.forward(s, count, sink)
+	}
+	if p.noScroll && !(dir == ast.FetchForward) {
+		return 0, errForwardOnly()
+	}
+	if p.store == nil && p.fetched > 0 {
+		// Rows that went by were not kept: PostgreSQL's plans without backward support say the same.
+		return 0, errForwardOnly()
+	}
+	if err := p.materialize(s); err != nil {
+		return 0, err
+	}
+	return p.scrollTo(dir, count, sink)
+}
+
+func errForwardOnly() error {
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cursor can only scan forward").
+		WithHint("Declare it with SCROLL option to enable backward scan.")
+}
+
+// forward streams the next rows.
+func (p *portal) forward(s *Session, count int64, sink rowSink) (int64, error) {
+	if p.status == portalDone {
+		return 0, nil
+	}
+	if count == ast.FetchAll {
+		count = 0
+	}
+	if _, err := p.run(s, count, sink); err != nil {
+		return 0, err
+	}
+	return p.affected, nil
+}
+
+// materialize runs the cursor's query to the end and keeps its rows.
+func (p *portal) materialize(s *Session) error {
+	if p.store != nil {
+		return nil
+	}
+	if err := p.open(s); err != nil {
+		return err
+	}
+	p.store = newRowStore(s.acct, p.cols)
+	if _, _, err := pull(p.state, 0, p.store); err != nil {
+		p.status = portalFailed
+		return err
+	}
+	s.finishState(p)
+	p.status = portalActive
+	return nil
+}
+
+// scrollTo serves any direction from the kept rows. Position fetched: 0 before the first row, len+1 after the last.
+func (p *portal) scrollTo(dir ast.FetchDirection, count int64, sink rowSink) (int64, error) {
+	size := p.store.len()
+	switch dir {
+	case ast.FetchAbsolute:
+		pos := count
+		if count < 0 {
+			pos = size + 1 + count
+		}
+		return p.single(pos, sink)
+	case ast.FetchRelative:
+		return p.single(p.fetched+count, sink)
+	case ast.FetchForward:
+		if count == 0 {
+			return p.single(p.fetched, sink)
+		}
+		from := min(p.fetched, size)
+		to := size
+		if count < size-from {
+			to = from + count
+		}
+		if err := p.store.send(from, to, sink); err != nil {
+			return 0, err
+		}
+		p.fetched = to
+		if to-from < count {
+			p.fetched = size + 1
+		}
+		return to - from, nil
+	}
+	if count == 0 {
+		return p.single(p.fetched, sink)
+	}
+	n := int64(0)
+	for n < count && p.fetched > 1 {
+		p.fetched--
+		if p.fetched > size {
+			p.fetched = size
+		}
+		if err := p.store.send(p.fetched-1, p.fetched, sink); err != nil {
+			return n, err
+		}
+		n++
+	}
+	if n < count {
+		p.fetched = 0
+	}
+	return n, nil
+}
+
+// single goes to one row and sends it if it exists.
+func (p *portal) single(pos int64, sink rowSink) (int64, error) {
+	size := p.store.len()
+	p.fetched = max(0, min(pos, size+1))
+	if p.fetched == 0 || p.fetched > size {
+		return 0, nil
+	}
+	return 1, p.store.send(p.fetched-1, p.fetched, sink)
+}
+
+func (s *Session) closeCursor(st *ast.CloseCursor) (commandTag, error) {
+	if st.All {
+		s.closeCursors()
+		return commandTag{text: "CLOSE CURSOR ALL"}, nil
+	}
+	po, err := s.cursorByName(st.Name)
+	if err != nil {
+		return commandTag{}, err
+	}
+	s.closePortal(po)
+	return commandTag{text: "CLOSE CURSOR"}, nil
+}
+
+func (s *Session) closeCursors() {
+	for _, po := range s.portals {
+		if po.cursor {
+			s.closePortal(po)
+		}
+	}
+}
+
+// holdCursors reads WITH HOLD cursors to their end before the transaction that made them commits.
+func (s *Session) holdCursors() error {
+	names := make([]string, 0)
+	for name, po := range s.portals {
+		if po.hold && po.level > 0 {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		po := s.portals[name]
+		if po.status == portalFailed {
+			continue
+		}
+		streamed := po.store == nil && po.fetched > 0
+		if po.status == portalDone && po.store == nil {
+			po.store = newRowStore(s.acct, po.cols)
+		} else if err := po.materialize(s); err != nil {
+			return err
+		}
+		if streamed {
+			po.fetched = 0 // only the rest was kept: positions start anew at the first row not yet fetched
+		}
+		if po.pinned {
+			po.pin.Release()
+			po.pinned = false
+		}
+		po.level = 0
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package session
+
+import (
+	"strings"
+
+	"herd/engine/lock"
+	"herd/sql/ast"
+	"herd/sql/catalog"
+	"herd/sql/sqlerr"
+)
+
+// checkpoint is CHECKPOINT.
+func (s *Session) checkpoint() (commandTag, error) {
+	if !s.superuser {
+		return commandTag{}, sqlerr.New(sqlerr.InsufficientPrivilege, "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
+	}
+	return commandTag{text: "CHECKPOINT"}, s.db.Checkpoint()
+}
+
+// lockTable is LOCK TABLE.
+func (s *Session) lockTable(st *ast.LockTable) (commandTag, error) {
+	tag := commandTag{text: "LOCK TABLE"}
+	if !s.block && !s.implicitBlock {
+		return tag, sqlerr.New(sqlerr.NoActiveSQLTransaction, "LOCK TABLE can only be used in transaction blocks")
+	}
+	policy := lock.Wait
+	if st.NoWait {
+		policy = lock.NoWait
+	}
+	for _, t := range st.Tables {
+		rel, err := s.relation(t.Name)
+		if err != nil {
+			return tag, err
+		}
+		if rel.Kind != catalog.KindTable && rel.Kind != catalog.KindView {
+			return tag, sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", rel.Name)
+		}
+		if err := s.tx.LockTable(uint32(rel.OID), tableModes[st.Mode], policy); err != nil {
+			e := sqlerr.From(err)
+			if e.Code == sqlerr.LockNotAvailable && policy == lock.NoWait {
+				e.Message = "could not obtain lock on relation \"" + rel.Name + "\""
+			}
+			return tag, e
+		}
+	}
+	s.txUsed = true
+	return tag, nil
+}
+
+// tableModes turns LOCK TABLE's numbers (1 ACCESS SHARE to 8 ACCESS EXCLUSIVE) into lock modes.
+var tableModes = [...]lock.Mode{1: lock.AccessShare, 2: lock.RowShare, 3: lock.RowExclusive, 4: lock.ShareUpdateExclusive, 5: lock.TableShare,
+	6: lock.ShareRowExclusive, 7: lock.Exclusive, 8: lock.AccessExclusive}
+
+// relation finds a relation by a name of the statement.
+func (s *Session) relation(n ast.Name) (*catalog.Relation, error) {
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.searchOIDs()
+	if err != nil {
+		return nil, err
+	}
+	rel, err := cat.LookupRelation(n.Schema, n.Name, path)
+	if err != nil {
+		return nil, err
+	}
+	if rel == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", n.String())
+	}
+	return rel, nil
+}
+
+// vacuum is VACUUM and ANALYZE. There is nothing to vacuum: old row versions are not kept in tables. VACUUM checks its
+// targets and, with ANALYZE, gathers statistics.
+func (s *Session) vacuum(st *ast.Vacuum) (commandTag, error) {
+	tag := commandTag{text: "ANALYZE"}
+	analyze := !st.Vacuum
+	if st.Vacuum {
+		tag.text = "VACUUM"
+		if err := s.noBlock("VACUUM"); err != nil {
+			return tag, err
+		}
+		for _, o := range st.Options {
+			if strings.EqualFold(o.Name, "analyze") && !o.Value.IsFalse() {
+				analyze = true
+			}
+		}
+	}
+	rels, err := s.vacuumTargets(st)
+	if err != nil || !analyze {
+		return tag, err
+	}
+	for _, rel := range rels {
+		if err := s.analyze(rel); err != nil {
+			return tag, err
+		}
+	}
+	return tag, nil
+}
+
+// vacuumTargets are the named tables, or all that the user owns.
+func (s *Session) vacuumTargets(st *ast.Vacuum) ([]*catalog.Relation, error) {
+	var out []*catalog.Relation
+	for _, t := range st.Targets {
+		rel, err := s.relation(t.Table.Name)
+		if err != nil {
+			return nil, err
+		}
+		if rel.Kind != catalog.KindTable && rel.Kind != catalog.KindMatView {
+			s.notice(sqlerr.Warn(sqlerr.SuccessfulCompletion, "skipping \"%s\" --- cannot vacuum non-tables or special system tables", rel.Name))
+			continue
+		}
+		out = append(out, rel)
+	}
+	if len(st.Targets) > 0 {
+		return out, nil
+	}
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	err = cat.Relations(func(r *catalog.Relation) bool {
+		if r.Kind == catalog.KindTable && (s.superuser || r.Owner == s.user.OID) {
+			out = append(out, r)
+		}
+		return true
+	})
+	return out, err
+}
+
+// reindex is REINDEX: indexes are always exact here, so the targets are checked and nothing is rebuilt.
+func (s *Session) reindex(st *ast.Reindex) (commandTag, error) {
+	if st.Table != nil {
+		if _, err := s.relation(st.Table.Name); err != nil {
+			return commandTag{}, err
+		}
+	}
+	return commandTag{text: "REINDEX"}, nil
+}
+
+// cluster is CLUSTER: rows are always kept in primary-key order, another order is not to be had.
+func (s *Session) cluster(st *ast.Cluster) (commandTag, error) {
+	if st.Table == nil {
+		return commandTag{text: "CLUSTER"}, nil
+	}
+	rel, err := s.relation(st.Table.Name)
+	if err != nil {
+		return commandTag{}, err
+	}
+	if rel.PrimaryKey == nil || st.Index != "" && rel.PrimaryKey.Name != st.Index {
+		return commandTag{}, sqlerr.Unsupported("CLUSTER on another index than the primary key")
+	}
+	return commandTag{text: "CLUSTER"}, nil
+}
+
+// setConstraints is SET CONSTRAINTS.
+func (s *Session) setConstraints(st *ast.SetConstraints) (commandTag, error) {
+	tag := commandTag{text: "SET CONSTRAINTS"}
+	if !s.block && !s.implicitBlock {
+		s.notice(sqlerr.Warn(sqlerr.NoActiveSQLTransaction, "SET CONSTRAINTS can only be used in transaction blocks"))
+		return tag, nil
+	}
+	if !st.All {
+		return tag, sqlerr.Unsupported("SET CONSTRAINTS with names")
+	}
+	if !st.Deferred {
+		return tag, s.checkDeferred()
+	}
+	return tag, nil
+}

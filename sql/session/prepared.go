@@ -1,0 +1,70 @@
+package session
+
+import (
+	"herd/pgwire/wire"
+	"herd/planner/plan"
+	"herd/sql/ast"
+	"herd/sql/exec"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+	"herd/storage"
+)
+
+// prepared is one parsed and bound statement of a session.
+type prepared struct {
+	name   string
+	text   string
+	stmt   ast.Stmt
+	class  class
+	given  []types.OID // parameter types of Parse, 0 = to be inferred
+	params []types.OID // all parameter types after binding
+	query  *plan.Query
+	cols   []plan.Column // nil: returns no rows
+	desc   []wire.Column // RowDescription of cols
+
+	plan    *plan.Plan
+	version storage.Seq // catalog version plan was made or confirmed for
+	own     bool        // made inside uncommitted definitions of the session's transaction
+	key     *planEnv
+	free    []*exec.State // idle state trees of plan
+	point   *exec.Point
+
+	used      bool // was planned at least once
+	described bool // a client knows its result columns: they must not change
+	fromSQL   bool // PREPARE, not Parse
+	created   int64
+}
+
+// prepare binds a statement: parameter types, result columns. given are the client's parameter types.
+func (s *Session) prepare(p *prepared, given []types.OID) error {
+	p.given = given
+	switch p.class {
+	case classQuery:
+		return s.bindStatement(p)
+	case classUtility:
+		return s.describeUtility(p)
+	}
+	p.params = given
+	return nil
+}
+
+// statement finds a prepared statement by name.
+func (s *Session) statement(name []byte) (*prepared, error) {
+	if len(name) == 0 {
+		if s.unnamed == nil {
+			return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "unnamed prepared statement does not exist")
+		}
+		return s.unnamed, nil
+	}
+	if p := s.statements[string(name)]; p != nil {
+		return p, nil
+	}
+	return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "prepared statement \"%s\" does not exist", name)
+}
+
+// forget drops what a statement keeps for its next execution.
+func (p *prepared) forget() {
+	p.free = nil
+	p.point = nil
+	p.plan = nil
+}

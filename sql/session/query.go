@@ -1,0 +1,144 @@
+package session
+
+import (
+	"unicode/utf8"
+
+	"herd/sql/ast"
+	"herd/sql/postgres"
+	"herd/sql/scan"
+	"herd/sql/sqlerr"
+)
+
+// Query runs the text of a simple Query message: all its statements in one implicit transaction, up to the first error.
+func (s *Session) Query(text []byte) error {
+	s.dropUnnamedPortal()
+	if err := validText(text); err != nil {
+		return err
+	}
+	if done, err := s.queryByShape(text); done {
+		return err
+	}
+	sql := string(text)
+	s.begunStatement(sql)
+	list, err := s.parseText(sql)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		s.out.Empty('I')
+		return s.finishImplicit()
+	}
+	for i := range list {
+		if err := s.queryStatement(&list[i], len(list) > 1, i == len(list)-1); err != nil {
+			return err
+		}
+	}
+	s.implicitBlock = false
+	return nil
+}
+
+// queryStatement runs one statement of a Query message and sends its answer.
+func (s *Session) queryStatement(st *postgres.Statement, several, last bool) error {
+	if s.aborted && !allowedInAborted(st.Stmt) {
+		return errAborted()
+	}
+	s.implicitBlock = several && !s.block
+	p := &prepared{text: st.Text, stmt: st.Stmt, class: classify(st.Stmt)}
+	if err := s.stmtBegin(); err != nil {
+		return err
+	}
+	tag, err := s.simpleRun(p)
+	if err != nil {
+		return err
+	}
+	s.stmtEnd()
+	if !s.block && (last || isTxControl(st.Stmt)) {
+		if err := s.finishImplicit(); err != nil {
+			return err
+		}
+	}
+	s.complete(tag)
+	return nil
+}
+
+func isTxControl(st ast.Stmt) bool {
+	_, ok := st.(*ast.Transaction)
+	return ok
+}
+
+// simpleRun executes a statement with text results; the tag is sent by the caller once the transaction may end.
+func (s *Session) simpleRun(p *prepared) (commandTag, error) {
+	switch p.class {
+	case classTx:
+		t, err := s.transaction(p.stmt.(*ast.Transaction))
+		return commandTag{text: t}, err
+	case classUtility:
+		s.ensureTx()
+		return s.utility(p, nil, s.wireSink(nil))
+	}
+	s.ensureTx()
+	if err := s.prepare(p, nil); err != nil {
+		return commandTag{}, err
+	}
+	po, err := s.openPortal("", p, nil, nil)
+	if err != nil {
+		return commandTag{}, err
+	}
+	defer s.closePortal(po)
+	if po.cols != nil {
+		s.describeColumns(po.cols, nil)
+	}
+	if _, err := po.run(s, 0, s.wireSink(po)); err != nil {
+		return commandTag{}, err
+	}
+	return po.tag(), nil
+}
+
+// parseText checks nesting and parses; an empty list is an empty query.
+func (s *Session) parseText(sql string) ([]postgres.Statement, error) {
+	if err := scan.CheckNesting(sql); err != nil {
+		return nil, err
+	}
+	return postgres.Parse(sql)
+}
+
+// validText refuses what is not UTF-8.
+func validText(b []byte) error {
+	if utf8.Valid(b) {
+		return nil
+	}
+	return errInvalidUTF8(b)
+}
+
+func errInvalidUTF8(b []byte) error {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n <= 1 {
+			return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": %s", hexBytes(b[i:]))
+		}
+		i += n
+	}
+	return nil
+}
+
+// hexBytes shows the bytes that PostgreSQL shows: as many as the first one announces.
+func hexBytes(b []byte) string {
+	want := 1
+	switch {
+	case b[0]&0xe0 == 0xc0:
+		want = 2
+	case b[0]&0xf0 == 0xe0:
+		want = 3
+	case b[0]&0xf8 == 0xf0:
+		want = 4
+	}
+	const digits = "0123456789abcdef"
+	var out []byte
+	for i := 0; i < want && i < len(b); i++ {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		out = append(out, '0', 'x', digits[b[i]>>4], digits[b[i]&15])
+	}
+	return string(out)
+}

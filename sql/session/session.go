@@ -1,0 +1,251 @@
+package session
+
+import (
+	"net"
+	"sync/atomic"
+	"time"
+
+	"herd/engine"
+	"herd/internal/mem"
+	"herd/pgwire/wire"
+	"herd/sql/ast"
+	"herd/sql/catalog"
+	"herd/sql/exec"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+)
+
+// StartupInfo is what a client said before its session began.
+type StartupInfo struct {
+	User, Database string
+	Settings       []Setting // application_name, client_encoding ... and the "options" parameter, in order
+	Remote         net.Addr
+	TLS            bool
+	Started        time.Time
+	PID            int32
+}
+
+// CopySource delivers the data of COPY FROM STDIN.
+type CopySource interface {
+	// NextCopyData returns the next piece, valid until the next call; done after the client's CopyDone.
+	NextCopyData() (data []byte, done bool, err error)
+}
+
+// Client is the connection a session answers to.
+type Client struct {
+	Out  *wire.Writer
+	Copy CopySource
+	// Wake makes the connection look at EndReason while it waits for the client; any goroutine may call it.
+	Wake func()
+	// Terminate ends the connection with 57P01; any goroutine may call it.
+	Terminate func()
+}
+
+// Session is one client's session. All methods but Cancel and Terminate belong to the connection's goroutine.
+type Session struct {
+	srv    *Server
+	client Client
+	out    *wire.Writer
+	info   StartupInfo
+	db     *engine.Database
+	eng    *engine.Session
+	acct   *mem.Account
+
+	set       settings
+	io        types.IOContext
+	started   bool
+	dirty     bool // a reported parameter may have changed since the last ReadyForQuery
+	reported  [len(reportedNames)]string
+	authUser  string
+	authSuper bool
+	user      catalog.Role
+	superuser bool
+	path      searchPath
+	planKey   *planEnv // interned environment of plans; nil: compute it
+
+	// transaction
+	tx               *engine.Tx
+	block            bool // inside BEGIN
+	implicitBlock    bool // several statements in one Query message
+	aborted          bool
+	txDone           bool // the engine's transaction has ended although the block has not
+	txUsed           bool // a query ran: its characteristics are fixed
+	txStart          int64
+	stmtStart        int64
+	stmtClock        time.Time
+	statementTimeout time.Duration
+	interrupt        func() error // pendingInterrupt, bound once
+	modes            txModes
+	defaults         txModes
+	savepoints       []savepoint
+	txHooks          []func(committed bool)
+	deferred         *exec.Deferred
+	catalogTx        catalog.Reader // reader that includes uncommitted definitions; nil: none
+
+	statements map[string]*prepared
+	unnamed    *prepared
+	portals    map[string]*portal
+	freePortal *portal
+	env        exec.Env
+	bindParams []types.Datum
+	sequences  sequenceState
+	tempSchema types.OID
+	notices    []*sqlerr.Error
+
+	activity activity
+	ended    atomic.Pointer[sqlerr.Error]
+}
+
+// activity is what pg_stat_activity shows; written by the session, read by others.
+type activity struct {
+	state      atomic.Uint32 // activityState
+	query      atomic.Pointer[string]
+	queryStart atomic.Int64 // microseconds since 2000-01-01
+	xactStart  atomic.Int64
+	stateSince atomic.Int64
+	app        atomic.Pointer[string]
+}
+
+// Activity states.
+const (
+	stateIdle uint32 = iota
+	stateActive
+	stateIdleInTx
+	stateIdleInAborted
+)
+
+// Busy is called by the connection when a message arrives.
+func (s *Session) Busy() {
+	if s.activity.state.Load() != stateActive {
+		s.activity.state.Store(stateActive)
+		s.eng.Interrupt().ClearIdle()
+	}
+}
+
+// Idle is called by the connection before it waits for the client.
+func (s *Session) Idle() {
+	now := s.now()
+	s.activity.stateSince.Store(now)
+	intr := s.eng.Interrupt()
+	switch {
+	case s.aborted:
+		s.activity.state.Store(stateIdleInAborted)
+		intr.SetIdle(s.duration("idle_in_transaction_session_timeout"), true)
+	case s.block:
+		s.activity.state.Store(stateIdleInTx)
+		intr.SetIdle(s.duration("idle_in_transaction_session_timeout"), true)
+	default:
+		s.activity.state.Store(stateIdle)
+		intr.SetIdle(s.duration("idle_session_timeout"), false)
+	}
+}
+
+// Cancel interrupts the running statement; any goroutine may call it.
+func (s *Session) Cancel() { s.eng.Interrupt().Cancel() }
+
+// Terminate makes the running statement end with 57P01; the connection closes after it. Any goroutine may call it.
+func (s *Session) Terminate() { s.eng.Interrupt().Terminate() }
+
+// EndReason says why the connection was woken while idle: a timeout, or nil.
+func (s *Session) EndReason() *sqlerr.Error { return s.ended.Load() }
+
+// Close ends the session: rolls back, drops temporary objects, releases locks.
+func (s *Session) Close() {
+	s.eng.Interrupt().Reset()
+	if s.tx != nil {
+		s.rollback()
+	}
+	s.closeCursors()
+	s.dropTemp()
+	s.srv.unregister(s)
+	s.eng.Close()
+	s.acct.Close()
+}
+
+// notice sends a NoticeResponse if client_min_messages lets it through.
+func (s *Session) notice(e *sqlerr.Error) {
+	if s.noticeLevel(e) {
+		s.out.Error(e)
+	}
+}
+
+var noticeRank = map[string]int{"debug5": 0, "debug4": 1, "debug3": 2, "debug2": 3, "debug1": 4, "log": 5, "notice": 6, "warning": 7, "error": 8}
+
+func (s *Session) noticeLevel(e *sqlerr.Error) bool {
+	v, _ := s.set.get("client_min_messages")
+	rank := noticeRank[v]
+	switch e.Severity {
+	case sqlerr.SeverityInfo:
+		return true
+	case sqlerr.SeverityWarning:
+		return rank <= noticeRank["warning"]
+	case sqlerr.SeverityNotice:
+		return rank <= noticeRank["notice"]
+	case sqlerr.SeverityDebug:
+		return rank <= noticeRank["debug1"]
+	}
+	return true
+}
+
+// now is the wall clock in microseconds since 2000-01-01 UTC, the unit of timestamptz.
+func (s *Session) now() int64 { return nowMicros() }
+
+const epoch2000 = 946684800 * 1000000
+
+func nowMicros() int64 { return time.Now().UnixMicro() - epoch2000 }
+
+// Reported returns the parameters that a client is told at start-up.
+func (s *Session) Reported() []Setting {
+	out := make([]Setting, len(reportedNames))
+	for i, n := range reportedNames {
+		v, _ := s.Setting(n)
+		s.reported[i] = v
+		out[i] = Setting{n, v}
+	}
+	return out
+}
+
+// reportChanges sends ParameterStatus for reported parameters that changed since the client heard of them.
+func (s *Session) reportChanges() {
+	if !s.dirty {
+		return
+	}
+	s.dirty = false
+	for i, n := range reportedNames {
+		if v, _ := s.Setting(n); v != s.reported[i] {
+			s.reported[i] = v
+			s.out.ParameterStatus(n, v)
+		}
+	}
+}
+
+// BeforeReady is called by the connection before each ReadyForQuery.
+func (s *Session) BeforeReady() { s.reportChanges() }
+
+// class tells how a statement is run.
+type class uint8
+
+const (
+	classEmpty class = iota
+	classQuery       // planned: SELECT, INSERT, UPDATE, DELETE, MERGE
+	classTx          // transaction control
+	classUtility
+)
+
+func classify(st ast.Stmt) class {
+	switch st.(type) {
+	case nil:
+		return classEmpty
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
+		return classQuery
+	case *ast.Transaction:
+		return classTx
+	}
+	return classUtility
+}
+
+// allowedInAborted says whether a statement may run in a failed transaction block.
+func allowedInAborted(st ast.Stmt) bool {
+	t, ok := st.(*ast.Transaction)
+	return ok && (t.Kind == ast.TxCommit || t.Kind == ast.TxRollback || t.Kind == ast.TxRollbackTo || t.Kind == ast.TxPrepare)
+}

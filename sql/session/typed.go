@@ -1,0 +1,69 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"herd/sql/types/datetime"
+)
+
+// settingChanged keeps the session's typed copies of parameters current.
+func (s *Session) settingChanged(name, value string) {
+	switch name {
+	case "DateStyle":
+		style, order, _ := strings.Cut(value, ", ")
+		s.io.DateStyle = datetime.ParseStyle(style)
+		s.io.DateOrder = datetime.ParseOrder(order)
+	case "IntervalStyle":
+		s.io.IntervalStyle = datetime.ParseIntervalStyle(value)
+	case "TimeZone":
+		if _, zone, err := loadZone(value); err == nil {
+			s.io.Zone = zone
+		}
+	case "extra_float_digits":
+		s.io.ExtraFloatDigits, _ = strconv.Atoi(value)
+	case "bytea_output":
+		s.io.ByteaEscape = value == "escape"
+	case "search_path":
+		s.path.forget()
+	case "default_transaction_isolation":
+		s.defaults.isolation = value
+	case "default_transaction_read_only":
+		s.defaults.readOnly = value == "on"
+	case "default_transaction_deferrable":
+		s.defaults.deferrable = value == "on"
+	case "synchronous_commit":
+		s.eng.SetSynchronousCommit(value != "off")
+	case "statement_timeout":
+		n, _ := strconv.Atoi(value)
+		s.statementTimeout = time.Duration(n) * time.Millisecond
+	case "lock_timeout":
+		n, _ := strconv.Atoi(value)
+		s.eng.SetLockTimeout(time.Duration(n) * time.Millisecond)
+	case "application_name":
+		s.activity.app.Store(&value)
+	case "role", "session_authorization":
+		s.switchUser(name, value)
+	}
+	for _, r := range reportedNames {
+		if r == name {
+			s.dirty = true
+		}
+	}
+	s.planKey = nil
+}
+
+// switchUser follows SET ROLE and SET SESSION AUTHORIZATION; the name was checked before.
+func (s *Session) switchUser(name, value string) {
+	if !s.started {
+		return
+	}
+	if value == "none" || value == "" {
+		value, _ = s.set.get("session_authorization")
+	}
+	role, err := s.srv.roleByName(value)
+	if err == nil && role != nil {
+		s.user, s.superuser = *role, role.Super
+	}
+}
