@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // sector is the unit, in bytes, in which a crash keeps or loses data that was not synced.
@@ -19,7 +20,7 @@ type Mem struct {
 	names   map[string]*memNode // what a running process sees, by clean path
 	durable map[string]*memNode // names that survive a crash
 	locks   map[string]bool
-	space   int64 // bytes that may still be written beyond current sizes; < 0 = no limit
+	space   atomic.Int64 // bytes that may still be written beyond current sizes; < 0 = no limit
 	syncs   int
 	hook    func(n int, l Label)
 }
@@ -38,12 +39,13 @@ type span struct{ off, end int64 }
 // NewMem returns an empty file system.
 func NewMem() *Mem {
 	root := &memNode{dir: true}
-	return &Mem{
+	m := &Mem{
 		names:   map[string]*memNode{"/": root, ".": root},
 		durable: map[string]*memNode{"/": root, ".": root},
 		locks:   map[string]bool{},
-		space:   -1,
 	}
+	m.space.Store(-1)
+	return m
 }
 
 // SetSyncHook has f called before each sync takes effect (File.Sync and SyncDir) with the number of syncs so far: a
@@ -55,11 +57,7 @@ func (m *Mem) SetSyncHook(f func(n int, l Label)) {
 }
 
 // SetSpace limits the bytes files may still grow by; negative means no limit. Writes beyond fail with ENOSPC.
-func (m *Mem) SetSpace(n int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.space = n
-}
+func (m *Mem) SetSpace(n int64) { m.space.Store(n) }
 
 // Syncs returns the number of syncs that were begun.
 func (m *Mem) Syncs() int {
@@ -209,8 +207,8 @@ func (m *Mem) Remove(_ Label, name string) error {
 			}
 		}
 	}
-	if !n.dir && m.space >= 0 {
-		m.space += int64(len(n.data))
+	if !n.dir && m.space.Load() >= 0 {
+		m.space.Add(int64(len(n.data)))
 	}
 	delete(m.names, clean)
 	return nil
@@ -354,10 +352,8 @@ func (m *Mem) Lock(_ Label, name string) (io.Closer, error) {
 
 // FreeBytes implements FS.
 func (m *Mem) FreeBytes(string) (uint64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.space < 0 {
-		return 1 << 50, nil
+	if left := m.space.Load(); left >= 0 {
+		return uint64(left), nil
 	}
-	return uint64(m.space), nil
+	return 1 << 50, nil
 }

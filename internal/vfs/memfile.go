@@ -29,18 +29,21 @@ func (f *memFile) ReadAt(_ Label, p []byte, off int64) (int, error) {
 	return c, nil
 }
 
-// takeSpace reserves growth by n bytes on the simulated device.
+// takeSpace reserves growth by n bytes on the simulated device. It takes no lock: a node's lock is held, and the file
+// system's comes before it.
 func (m *Mem) takeSpace(n int64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.space < 0 {
-		return true
+	for {
+		left := m.space.Load()
+		if left < 0 {
+			return true
+		}
+		if n > left {
+			return false
+		}
+		if m.space.CompareAndSwap(left, left-n) {
+			return true
+		}
 	}
-	if n > m.space {
-		return false
-	}
-	m.space -= n
-	return true
 }
 
 // WriteAt implements File.

@@ -1,0 +1,138 @@
+package txlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Epoch counts changes of the log's writer: openings of a local log's database, terms of a Raft leader.
+type Epoch uint64
+
+// Seq numbers the entries of a database, 1 being the first.
+type Seq uint64
+
+// Position is a byte position in the log, comparable across segments.
+type Position uint64
+
+// Kind says what an entry is. The log only carries it.
+type Kind uint8
+
+// The kinds of entries.
+const (
+	// Commit makes a transaction effective, together with its earlier parts.
+	Commit Kind = 1
+	// Part carries changes of a transaction that is not committed yet.
+	Part Kind = 2
+	// Abort drops the parts of a transaction.
+	Abort Kind = 3
+	// Open begins an epoch.
+	Open Kind = 4
+	// SeqReserve reserves sequence values or row ids, outside any transaction.
+	SeqReserve Kind = 5
+)
+
+// String returns the kind's name, for inspection.
+func (k Kind) String() string {
+	switch k {
+	case Commit:
+		return "commit"
+	case Part:
+		return "part"
+	case Abort:
+		return "abort"
+	case Open:
+		return "open"
+	case SeqReserve:
+		return "seqreserve"
+	}
+	return fmt.Sprintf("kind%d", uint8(k))
+}
+
+// MaxEntry is the most bytes of payload an entry may have. Larger transactions are written in parts.
+const MaxEntry = 1 << 20
+
+// Entry is one record of the log.
+type Entry struct {
+	Epoch   Epoch
+	Seq     Seq
+	Prev    Seq // Seq of the entry before, 0 for the first
+	Kind    Kind
+	Payload []byte
+}
+
+// Reservation is room in the log that Append will use. The zero value is no room. It is used once.
+type Reservation struct{ cost int64 }
+
+// Class says on whose account room is reserved.
+type Class uint8
+
+const (
+	// Normal is any write.
+	Normal Class = iota
+	// Shrinking is DELETE, TRUNCATE, DROP and what the engine needs itself: it may use the last bytes.
+	Shrinking
+)
+
+// Log orders entries and makes them durable.
+type Log interface {
+	// Reserve sets room aside for an entry with a payload of the given size. ErrNoSpace when there is none; the caller
+	// may try again later. It may block while the log is far behind or a segment is being prepared.
+	Reserve(bytes int, c Class) (Reservation, error)
+	// Cancel gives a reservation back that Append was not called with.
+	Cancel(r Reservation)
+	// Append adds e behind all earlier entries; e.Payload may be reused after it returns. It does not wait for the
+	// disk. An error means that the log has failed for good.
+	Append(r Reservation, e Entry) error
+	// Durable returns the highest sequence number known to be safe.
+	Durable() Seq
+	// Wait returns nil when seq is durable, or an error when the log has failed, or ErrInterrupted when stop (which may
+	// be nil) is closed or delivers first.
+	Wait(seq Seq, stop <-chan struct{}) error
+	// Barrier returns when everything appended before the call is durable.
+	Barrier() error
+	// End returns the position behind the last appended entry: replay from there sees only later ones.
+	End() Position
+	// Truncate allows the log to forget everything below a position.
+	Truncate(below Position) error
+	// Close flushes, syncs and closes.
+	Close() error
+}
+
+// Applier is a state machine that a log drives.
+type Applier interface {
+	// Apply applies entries in order.
+	Apply(batch []Entry) error
+	// Snapshot writes the applied state.
+	Snapshot(w io.Writer) error
+	// Restore replaces the state.
+	Restore(r io.Reader) error
+}
+
+// Errors of this package.
+var (
+	// ErrNoSpace: no room can be reserved, the disk is full. SQL reports 53100.
+	ErrNoSpace = errors.New("no space left for the transaction log")
+	// ErrFailed: a write or sync failed earlier; the log accepts nothing any more.
+	ErrFailed = errors.New("transaction log has failed")
+	// ErrClosed: the log was closed.
+	ErrClosed = errors.New("transaction log is closed")
+	// ErrInterrupted: a Wait was given up by its caller.
+	ErrInterrupted = errors.New("wait for the transaction log was interrupted")
+	// ErrTooLarge: an entry's payload exceeds MaxEntry.
+	ErrTooLarge = errors.New("log entry is too large")
+	// ErrNewerFormat: the file was written by a later version of herd.
+	ErrNewerFormat = errors.New("written by a newer version of herd")
+)
+
+// CorruptError reports bytes that were durable once and do not verify now. The database must not start.
+type CorruptError struct {
+	File   string
+	Offset int64
+	Reason string
+}
+
+// Error implements error.
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("transaction log is corrupt: %s at offset %d: %s", e.File, e.Offset, e.Reason)
+}
