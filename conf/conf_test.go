@@ -132,7 +132,10 @@ func TestExampleLoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.sources, def.sources = nil, nil
+	var values bytes.Buffer
+	if err := c.WriteValues(&values); err != nil || !strings.Contains(values.String(), "server.port=5432  # file "+file+"\n") {
+		t.Errorf("values in force: %v\n%s", err, values.String())
+	}
 	if got, want := *c, *def; got.Address() != want.Address() || got.MemoryMaxBytes != want.MemoryMaxBytes || got.LogSync != want.LogSync {
 		t.Fatalf("example gives %+v, defaults are %+v", got, want)
 	}

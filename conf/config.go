@@ -65,6 +65,7 @@ type Config struct {
 	HTTPPort    int64
 
 	sources map[string]string // key name -> where its value came from, for keys that are not at their default
+	texts   map[string]string // key name -> its value as written
 }
 
 // Address returns host:port for the SQL listener.

@@ -41,11 +41,12 @@ func ParseSet(arg string) (Setting, error) {
 // Load builds the configuration from defaults, file, environment and command line, each replacing the one before.
 // Errors name the key, the value, the source and what is allowed. Called by cmd/herd.
 func Load(s Sources) (*Config, error) {
-	c := &Config{sources: map[string]string{}}
+	c := &Config{sources: map[string]string{}, texts: map[string]string{}}
 	for i := range table {
 		if err := table[i].set(c, table[i].Default); err != nil {
 			return nil, fmt.Errorf("default of %s: value %q %w", table[i].Name, table[i].Default, err)
 		}
+		c.texts[table[i].Name] = table[i].Default
 	}
 	if s.File != "" {
 		if err := c.loadFile(s.File); err != nil {
@@ -113,7 +114,7 @@ func (c *Config) put(name, value, source string) error {
 	if err := key.set(c, value); err != nil {
 		return fmt.Errorf("%s: %s = %q %w; allowed: %s", source, name, value, err, key.Allowed)
 	}
-	c.sources[name] = source
+	c.sources[name], c.texts[name] = source, value
 	return nil
 }
 

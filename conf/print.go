@@ -30,3 +30,13 @@ func WriteExample(w io.Writer) error {
 	}
 	return b.Flush()
 }
+
+// WriteValues prints the value of every key as given, and where it came from. Used by `herd conf --values`.
+func (c *Config) WriteValues(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for i := range table {
+		name := table[i].Name
+		fmt.Fprintf(b, "%s=%s  # %s\n", name, c.texts[name], c.Source(name))
+	}
+	return b.Flush()
+}
