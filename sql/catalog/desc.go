@@ -65,7 +65,8 @@ type Relation struct {
 	Constraints     []*Constraint
 	ReferencedBy    []types.OID // OIDs of foreign key constraints of other tables that reference this one, with their relation in ReferencedByRel
 	ReferencedByRel []types.OID
-	ViewDef         string // canonical SQL of a view
+	ViewDef         string    // canonical SQL of a view
+	RuleOID         types.OID // pg_rewrite row of a view
 	Sequence        *Sequence
 	RowType         types.OID // pg_type row of the table's composite type
 	ArrayType       types.OID
@@ -145,8 +146,9 @@ type Sequence struct {
 	Type                              types.OID
 	Start, Increment, Min, Max, Cache int64
 	Cycle                             bool
-	OwnerRel                          types.OID
+	OwnerRel                          types.OID // column that owns the sequence, 0 none
 	OwnerCol                          int16
+	Identity                          bool // of an identity column (cannot be dropped alone), not of a serial one
 }
 
 // RelStats is what ANALYZE found, plus the exact row count at that time.
@@ -164,6 +166,82 @@ type ColumnStats struct {
 	MCVFreqs    []float64
 	Histogram   []types.Datum
 	Correlation float64
+}
+
+// AllIndexes returns the primary key, if any, and the secondary indexes.
+func (r *Relation) AllIndexes() []*Index {
+	if r.PrimaryKey == nil {
+		return r.Indexes
+	}
+	return append([]*Index{r.PrimaryKey}, r.Indexes...)
+}
+
+// ColumnByName returns a live column, nil when there is none.
+func (r *Relation) ColumnByName(name string) *Column {
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Name == name && !c.Dropped {
+			return c
+		}
+	}
+	return nil
+}
+
+// Column returns a column by number (1-based), nil when it is out of range or dropped.
+func (r *Relation) Column(num int16) *Column {
+	if num < 1 || int(num) > len(r.Columns) || r.Columns[num-1].Dropped {
+		return nil
+	}
+	return &r.Columns[num-1]
+}
+
+// ConstraintByName returns a constraint, nil when there is none.
+func (r *Relation) ConstraintByName(name string) *Constraint {
+	for _, c := range r.Constraints {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Clone returns a deep copy for a DDL statement to change; what the Reader fills in is not copied.
+func (r *Relation) Clone() *Relation {
+	c := *r
+	c.Stats, c.Virtual, c.layout = nil, nil, nil
+	c.Columns = append([]Column(nil), r.Columns...)
+	for i := range c.Columns {
+		c.Columns[i].ACL = append([]string(nil), r.Columns[i].ACL...)
+		c.Columns[i].Stats = nil
+	}
+	if r.PrimaryKey != nil {
+		c.PrimaryKey = r.PrimaryKey.clone()
+	}
+	c.Indexes = nil
+	for _, x := range r.Indexes {
+		c.Indexes = append(c.Indexes, x.clone())
+	}
+	c.Constraints = nil
+	for _, x := range r.Constraints {
+		k := *x
+		c.Constraints = append(c.Constraints, &k)
+	}
+	c.ReferencedBy = append([]types.OID(nil), r.ReferencedBy...)
+	c.ReferencedByRel = append([]types.OID(nil), r.ReferencedByRel...)
+	if r.Sequence != nil {
+		s := *r.Sequence
+		c.Sequence = &s
+	}
+	c.Options = append([]string(nil), r.Options...)
+	c.ACL = append([]string(nil), r.ACL...)
+	return &c
+}
+
+func (x *Index) clone() *Index {
+	c := *x
+	c.Stats = nil
+	c.Keys = append([]IndexKey(nil), x.Keys...)
+	c.Include = append([]int16(nil), x.Include...)
+	return &c
 }
 
 // Layout returns the row layout of the relation's columns.

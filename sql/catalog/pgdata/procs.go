@@ -42,6 +42,7 @@ type Proc struct {
 	Src          string      // prosrc: C symbol, or SQL text
 	SQLBody      string      // text of a SQL-standard body: "RETURN expr" or "BEGIN ATOMIC ... END"
 	ACL          string
+	Version      uint64 // stamp of a user function's descriptor, 0 for built-in functions
 }
 
 // Aggregate is one row of pg_aggregate.

@@ -50,9 +50,26 @@ type Type struct {
 	Collation types.OID // 0 = not collatable
 	Default   string    // text of the default; "" none
 	ACL       string
-	Labels    []string  // user enums, in sort order (filled by sql/catalog)
-	Subtype   types.OID // ranges and multiranges: the element type of the range
-	Range     types.OID // multiranges: their range; ranges: their multirange
+	Labels    []EnumLabel // user enums, in sort order
+	Checks    []TypeCheck // user domains
+	Version   uint64      // stamp of a user type's descriptor, 0 for built-in types
+	Subtype   types.OID   // ranges and multiranges: the element type of the range
+	Range     types.OID   // multiranges: their range; ranges: their multirange
+}
+
+// EnumLabel is one row of pg_enum.
+type EnumLabel struct {
+	OID  types.OID
+	Name string
+	Sort float64
+}
+
+// TypeCheck is a CHECK constraint of a domain; Expr is canonical SQL over VALUE.
+type TypeCheck struct {
+	OID       types.OID
+	Name      string
+	Expr      string
+	Validated bool
 }
 
 // IsTrueArray tells a variable-length array type from fixed ones such as name and point.
