@@ -1,0 +1,241 @@
+package lock
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"herd/sql/sqlerr"
+)
+
+// class is the kind of thing a name names.
+type class uint8
+
+const (
+	classRow class = iota
+	classTable
+	classAdvisory    // one bigint
+	classAdvisoryTwo // two ints
+)
+
+// name identifies a wide lock.
+type name struct {
+	class class
+	id    uint64
+}
+
+type holder struct {
+	o    *Owner
+	held mask
+}
+
+// strongest returns the greatest mode of a set; for rows that is the one that counts.
+func (m mask) strongest() Mode {
+	if m == 0 {
+		return None
+	}
+	return Mode(bits.Len16(uint16(m)) - 1)
+}
+
+// wide is a lock with more than one party.
+type wide struct {
+	mu      *sync.Mutex // of its shard, or Manager.heavyMu
+	name    name
+	tree    uint32 // rows: for display
+	key     uint64
+	holders []holder
+	queue   []*Owner // by Owner.wait
+}
+
+// waitState is what an owner waits for: at most one lock.
+type waitState struct {
+	on      atomic.Pointer[wide]
+	mode    Mode // guarded by on.mu
+	granted atomic.Bool
+	since   int64
+}
+
+func (w *wide) idle() bool { return len(w.holders) == 0 && len(w.queue) == 0 }
+
+func (w *wide) heldBy(o *Owner) mask {
+	for i := range w.holders {
+		if w.holders[i].o == o {
+			return w.holders[i].held
+		}
+	}
+	return 0
+}
+
+// add gives o modes more.
+func (w *wide) add(o *Owner, m mask) {
+	for i := range w.holders {
+		if w.holders[i].o == o {
+			w.holders[i].held |= m
+			return
+		}
+	}
+	w.holders = append(w.holders, holder{o, m})
+}
+
+func (w *wide) replace(o *Owner, m mask) {
+	for i := range w.holders {
+		if w.holders[i].o == o {
+			w.holders[i].held = m
+			return
+		}
+	}
+}
+
+func (w *wide) drop(o *Owner) {
+	w.holders = slices.DeleteFunc(w.holders, func(h holder) bool { return h.o == o })
+}
+
+// free tells whether no other holder conflicts with o having m.
+func (w *wide) free(o *Owner, m Mode) bool {
+	for i := range w.holders {
+		if h := &w.holders[i]; h.o != o && h.held&conflicts[m] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// grantable tells whether o can have m now without passing a waiter it conflicts with (I2).
+func (w *wide) grantable(o *Owner, m Mode) bool {
+	if !w.free(o, m) {
+		return false
+	}
+	if w.heldBy(o) != 0 {
+		return true
+	}
+	for _, q := range w.queue {
+		if conflicts[m]&bit(q.wait.mode) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// setMode records a grant. A row is held in one mode, the strongest; other locks in a set of modes.
+func (w *wide) setMode(o *Owner, m Mode) {
+	if w.name.class == classRow {
+		if w.heldBy(o) != 0 {
+			w.replace(o, bit(m))
+			return
+		}
+	}
+	w.add(o, bit(m))
+}
+
+// grant gives the lock to waiters, front first, as far as rules I1 and I2 allow. w.mu is held.
+func (w *wide) grant() {
+	var ahead mask // modes of waiters that stay
+	keep := w.queue[:0]
+	for _, q := range w.queue {
+		m := q.wait.mode
+		if w.free(q, m) && (conflicts[m]&ahead == 0 || w.heldBy(q) != 0) {
+			w.setMode(q, m)
+			q.wait.on.Store(nil)
+			q.wait.granted.Store(true)
+			q.intr.poke()
+			continue
+		}
+		ahead |= bit(m)
+		keep = append(keep, q)
+	}
+	clear(w.queue[len(keep):])
+	w.queue = keep
+}
+
+// acquire gets w in mode m. It is called with w.mu held and returns without it.
+func (o *Owner) acquire(w *wide, m Mode, p Policy, what string) (granted, waited bool, err error) {
+	if w.grantable(o, m) {
+		w.setMode(o, m)
+		w.mu.Unlock()
+		return true, false, nil
+	}
+	if p != Wait {
+		o.m.forget(w)
+		w.mu.Unlock()
+		if p == SkipLocked {
+			return false, false, nil
+		}
+		return false, false, sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on "+what)
+	}
+	o.wait.mode, o.wait.since = m, Now()
+	o.wait.granted.Store(false)
+	o.wait.on.Store(w)
+	if w.heldBy(o) != 0 {
+		w.queue = slices.Insert(w.queue, 0, o)
+	} else {
+		w.queue = append(w.queue, o)
+	}
+	w.mu.Unlock()
+	o.m.Waits.Add(1)
+	err = o.sleep(w)
+	return err == nil, true, err
+}
+
+// forget removes a wide lock nobody has or wants. w.mu is held.
+func (m *Manager) forget(w *wide) {
+	if !w.idle() {
+		return
+	}
+	if w.name.class != classRow {
+		delete(m.heavy, w.name)
+		return
+	}
+	s := m.shardOf(w.name.id)
+	delete(s.wide, w.name.id)
+	if i := s.find(w.name.id); i >= 0 {
+		s.remove(i)
+	}
+}
+
+// sleep waits until o is granted w, or an error ends the wait.
+func (o *Owner) sleep(w *wide) error {
+	i := o.intr
+	i.Clear(LockTimeout | deadlockCheck)
+	if o.Timeout > 0 {
+		i.SetDeadline(LockTimeout, o.wait.since+o.Timeout)
+	}
+	i.SetDeadline(deadlockCheck, o.wait.since+o.DeadlockDelay)
+	defer i.ClearDeadline(LockTimeout | deadlockCheck)
+	for {
+		if o.wait.granted.Load() {
+			return nil
+		}
+		var err error
+		switch {
+		case i.Pending():
+			err = i.Err()
+		case i.Has(LockTimeout):
+			err = sqlerr.New(sqlerr.LockNotAvailable, "canceling statement due to lock timeout")
+		case i.Has(deadlockCheck):
+			i.Clear(deadlockCheck)
+			err = o.m.checkDeadlock(o)
+		}
+		if err != nil {
+			if o.giveUp(w) {
+				return err
+			}
+			return nil // granted meanwhile
+		}
+		<-i.wake
+	}
+}
+
+// giveUp leaves the queue; false when the lock was granted first.
+func (o *Owner) giveUp(w *wide) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if o.wait.granted.Load() {
+		return false
+	}
+	w.queue = slices.DeleteFunc(w.queue, func(q *Owner) bool { return q == o })
+	o.wait.on.Store(nil)
+	w.grant()
+	o.m.forget(w)
+	return true
+}
