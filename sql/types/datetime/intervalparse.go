@@ -1,0 +1,497 @@
+package datetime
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"herd/sql/sqlerr"
+)
+
+type unit uint8
+
+const (
+	uNone unit = iota
+	uMicro
+	uMilli
+	uSecond
+	uMinute
+	uHour
+	uDay
+	uWeek
+	uMonth
+	uYear
+	uDecade
+	uCentury
+	uMillennium
+	uAgo
+)
+
+var units = map[string]unit{
+	"us": uMicro, "usec": uMicro, "usecs": uMicro, "useconds": uMicro, "microsecon": uMicro,
+	"ms": uMilli, "msec": uMilli, "msecs": uMilli, "mseconds": uMilli, "millisecon": uMilli,
+	"s": uSecond, "sec": uSecond, "secs": uSecond, "second": uSecond, "seconds": uSecond,
+	"m": uMinute, "min": uMinute, "mins": uMinute, "minute": uMinute, "minutes": uMinute,
+	"h": uHour, "hr": uHour, "hrs": uHour, "hour": uHour, "hours": uHour, "d": uDay, "day": uDay, "days": uDay,
+	"w": uWeek, "week": uWeek, "weeks": uWeek, "mon": uMonth, "mons": uMonth, "month": uMonth, "months": uMonth,
+	"y": uYear, "yr": uYear, "yrs": uYear, "year": uYear, "years": uYear, "dec": uDecade, "decs": uDecade, "decade": uDecade, "decades": uDecade,
+	"c": uCentury, "cent": uCentury, "century": uCentury, "centuries": uCentury,
+	"mil": uMillennium, "mils": uMillennium, "millennia": uMillennium, "millennium": uMillennium, "ago": uAgo,
+}
+
+func lookupUnit(s string) (unit, bool) {
+	if len(s) > 10 {
+		s = s[:10]
+	}
+	u, ok := units[s]
+	return u, ok
+}
+
+// span collects the parts of an interval.
+type span struct {
+	months, days int64
+	us           int64
+	seen         map[unit]bool
+	over         bool
+}
+
+func (s *span) once(u unit) bool {
+	if s.seen[u] {
+		return false
+	}
+	if s.seen == nil {
+		s.seen = map[unit]bool{}
+	}
+	s.seen[u] = true
+	return true
+}
+
+func (s *span) addMicros(v float64) {
+	if math.Abs(v) >= 9.2233720368547758e18 {
+		s.over = true
+		return
+	}
+	s.addUS(int64(v))
+}
+
+func (s *span) addUS(v int64) {
+	r, ok := add64(s.us, v)
+	s.us = r
+	s.over = s.over || !ok
+}
+
+// mulUS adds n units of a microsecond length.
+func (s *span) mulUS(n, unit int64) {
+	if n > math.MaxInt64/unit || n < math.MinInt64/unit {
+		s.over = true
+		return
+	}
+	s.addUS(n * unit)
+}
+
+func (s *span) fracDays(f float64, scale float64) {
+	if f == 0 {
+		return
+	}
+	f *= scale
+	whole := math.Trunc(f)
+	s.days += int64(whole)
+	s.fracMicros(f-whole, Day)
+}
+
+func (s *span) fracMicros(f float64, scale int64) {
+	if f == 0 {
+		return
+	}
+	f *= float64(scale)
+	whole := math.Trunc(f)
+	us := int64(whole)
+	if rest := f - whole; rest > 0.5 {
+		us++
+	} else if rest < -0.5 {
+		us--
+	}
+	s.addUS(us)
+}
+
+// add adds n + frac of a unit.
+func (s *span) add(u unit, n int64, frac float64) bool {
+	years := func(scale int64) {
+		if n > math.MaxInt32 || n < math.MinInt32 {
+			s.over = true
+			return
+		}
+		s.months += n*scale*12 + int64(math.RoundToEven(frac*float64(scale)*12))
+	}
+	switch u {
+	case uMicro:
+		s.addUS(n + int64(math.RoundToEven(frac)))
+	case uMilli:
+		s.mulUS(n, 1000)
+		s.fracMicros(frac, 1000)
+	case uSecond:
+		s.mulUS(n, Second)
+		s.fracMicros(frac, Second)
+	case uMinute:
+		s.mulUS(n, Minute)
+		s.fracMicros(frac, Minute)
+	case uHour:
+		s.mulUS(n, Hour)
+		s.fracMicros(frac, Hour)
+	case uDay:
+		s.days += n
+		s.fracMicros(frac, Day)
+	case uWeek:
+		s.days += n * 7
+		s.fracDays(frac, 7)
+	case uMonth:
+		s.months += n
+		s.fracDays(frac, 30)
+	case uYear:
+		years(1)
+	case uDecade:
+		years(10)
+	case uCentury:
+		years(100)
+	case uMillennium:
+		years(1000)
+	default:
+		return false
+	}
+	if s.days > math.MaxInt32*2 || s.days < math.MinInt32*2 || s.months > math.MaxInt32*2 || s.months < math.MinInt32*2 {
+		s.over = true
+	}
+	return true
+}
+
+// defaultUnit is what a number without a unit means under a type modifier's field mask.
+func defaultUnit(mask int) unit {
+	switch mask {
+	case maskYear:
+		return uYear
+	case maskMonth, maskYear | maskMonth:
+		return uMonth
+	case maskDay:
+		return uDay
+	case maskHour, maskDay | maskHour:
+		return uHour
+	case maskMinute, maskHour | maskMinute, maskDay | maskHour | maskMinute:
+		return uMinute
+	}
+	return uSecond
+}
+
+// ParseInterval reads an interval in any of PostgreSQL's forms. mod is the type modifier (-1 none), whose fields give
+// bare numbers their unit; the caller applies it.
+func ParseInterval(text []byte, c *Config, mod int32) (Interval, error) {
+	mask := fullRange
+	if mod >= 0 {
+		mask = int(mod>>16) & fullRange
+	}
+	bad := func() (Interval, error) {
+		return Interval{}, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid input syntax for type interval: \"%s\"", text)
+	}
+	over := func() (Interval, error) {
+		return Interval{}, sqlerr.New(sqlerr.IntervalFieldOverflow, "interval field value out of range: \"%s\"", text)
+	}
+	fs, ok := split(text)
+	var s span
+	why := badFormat
+	if ok && len(fs) > 0 {
+		s, why = decodeInterval(fs, c, mask)
+	}
+	if why == badFormat {
+		if t := trimSpace(string(text)); len(t) > 0 && t[0] == 'P' {
+			s, why = decodeISO(t)
+		}
+	}
+	switch {
+	case why == badFormat:
+		return bad()
+	case why != okay || s.over:
+		return over()
+	}
+	if s.months != int64(int32(s.months)) || s.days != int64(int32(s.days)) {
+		return over()
+	}
+	return Interval{s.us, int32(s.days), int32(s.months)}, nil
+}
+
+func trimSpace(s string) string { return strings.Trim(s, " \t\n\r\v\f") }
+
+func decodeInterval(fs []field, c *Config, mask int) (s span, why fault) {
+	signs := false // under sql_standard a leading minus counts for all fields
+	if c != nil && c.IntervalStyle == IntervalSQL && len(fs[0].s) > 0 && fs[0].s[0] == '-' {
+		signs = true
+		for _, f := range fs[1:] {
+			if f.s[0] == '-' || f.s[0] == '+' {
+				signs = false
+			}
+		}
+	}
+	ago := false
+	u := uNone
+	for i := len(fs) - 1; i >= 0; i-- {
+		f := fs[i]
+		neg := f.s[0] == '-'
+		switch {
+		case f.kind == fWord || f.kind == fSpecial:
+			got, ok := lookupUnit(f.s)
+			if !ok {
+				return s, badFormat
+			}
+			if got == uAgo {
+				ago = true
+				u = uNone
+				continue
+			}
+			if u = got; i == 0 {
+				return s, badFormat
+			}
+			continue
+		case f.kind == fTime || f.kind == fZone && strings.IndexByte(f.s, ':') >= 0:
+			if !s.once(uSecond) || !s.once(uMinute) || !s.once(uHour) {
+				return s, badFormat
+			}
+			if why := s.clock(strings.TrimLeft(f.s, "+-"), neg || signs, mask); why != okay {
+				return s, why
+			}
+			u = uDay
+			continue
+		}
+		if u == uNone {
+			u = defaultUnit(mask)
+		}
+		if why := s.number(f.s, &u, signs); why != okay {
+			return s, why
+		}
+		u = uNone
+	}
+	if len(s.seen) == 0 {
+		return s, badFormat
+	}
+	if ago {
+		if s.us == math.MinInt64 {
+			return s, fieldOverflow
+		}
+		s.us, s.days, s.months = -s.us, -s.days, -s.months
+	}
+	return s, okay
+}
+
+// number adds a numeric field of the unit; "1-2" is years and months.
+func (s *span) number(t string, u *unit, forceNeg bool) fault {
+	neg := t[0] == '-' || forceNeg
+	t = strings.TrimLeft(t, "+-")
+	if i := strings.IndexByte(t, '-'); i > 0 {
+		y, ok1 := atoi(t[:i])
+		m, ok2 := atoi(t[i+1:])
+		if !ok1 || !ok2 {
+			return badFormat
+		}
+		if m >= 12 {
+			return fieldOverflow
+		}
+		v := int64(y)*12 + int64(m)
+		if neg {
+			v = -v
+		}
+		if !s.once(uMonth) || !s.once(uYear) {
+			return badFormat
+		}
+		s.add(uMonth, v, 0)
+		return okay
+	}
+	whole, fracText := t, ""
+	if i := strings.IndexByte(t, '.'); i >= 0 {
+		whole, fracText = t[:i], t[i:]
+	}
+	var n int64
+	if whole != "" {
+		v, err := strconv.ParseInt(whole, 10, 64)
+		if err != nil {
+			if err.(*strconv.NumError).Err == strconv.ErrRange {
+				return fieldOverflow
+			}
+			return badFormat
+		}
+		n = v
+	} else if len(fracText) < 2 {
+		return badFormat
+	}
+	frac := 0.0
+	if len(fracText) > 1 {
+		v, err := strconv.ParseFloat("0"+fracText, 64)
+		if err != nil {
+			return badFormat
+		}
+		frac = v
+	}
+	if neg {
+		n, frac = -n, -frac
+	}
+	if !s.once(*u) {
+		return badFormat
+	}
+	if !s.add(*u, n, frac) {
+		return badFormat
+	}
+	return okay
+}
+
+// clock adds h:m[:s[.f]].
+func (s *span) clock(t string, neg bool, mask int) fault {
+	seg := strings.Split(t, ":")
+	if len(seg) < 2 || len(seg) > 3 {
+		return badFormat
+	}
+	last, frac := seg[len(seg)-1], ""
+	if i := strings.IndexByte(last, '.'); i >= 0 {
+		last, frac = last[:i], last[i:]
+	}
+	h, err := strconv.ParseInt(seg[0], 10, 64)
+	if err != nil {
+		if strings.Trim(seg[0], "0123456789") == "" && seg[0] != "" {
+			return fieldOverflow
+		}
+		return badFormat
+	}
+	var m, sec int
+	ok1, ok2 := true, true
+	if len(seg) == 3 {
+		m, ok1 = atoi(seg[1])
+		sec, ok2 = atoi(last)
+	} else if m, ok1 = atoi(last); frac != "" || mask == maskMinute|maskSecond {
+		h, m, sec = 0, int(h), m
+	}
+	us, ok3 := fraction(frac)
+	if !ok1 || !ok2 || !ok3 {
+		return badFormat
+	}
+	if m > 59 || sec > 60 {
+		return fieldOverflow
+	}
+	sign := int64(1)
+	if neg {
+		sign = -1
+	}
+	s.mulUS(sign*h, Hour)
+	s.addUS(sign * (int64(m)*Minute + int64(sec)*Second + us))
+	return okay
+}
+
+// decodeISO reads P1Y2M3W4DT5H6M7.8S and P0001-02-03T04:05:06.
+func decodeISO(t string) (s span, why fault) {
+	t = t[1:]
+	inTime := false
+	any := false
+	for len(t) > 0 {
+		if t[0] == 'T' {
+			inTime = true
+			t = t[1:]
+			if t == "" {
+				return s, badFormat
+			}
+			continue
+		}
+		j := 0
+		for j < len(t) && (isDigit(t[j]) || t[j] == '.' || (t[j] == '-' || t[j] == '+') && j == 0) {
+			j++
+		}
+		num := t[:j]
+		if num == "" || num == "-" || num == "+" {
+			return s, badFormat
+		}
+		if j == len(t) || t[j] == '-' || t[j] == ':' || t[j] == 'T' {
+			return decodeISOAlt(t, inTime, s)
+		}
+		u := uNone
+		switch t[j] {
+		case 'Y':
+			u = uYear
+		case 'M':
+			if u = uMonth; inTime {
+				u = uMinute
+			}
+		case 'W':
+			u = uWeek
+		case 'D':
+			u = uDay
+		case 'H':
+			u = uHour
+		case 'S':
+			u = uSecond
+		}
+		if u == uNone || inTime != (u == uHour || u == uMinute || u == uSecond) {
+			return s, badFormat
+		}
+		t = t[j+1:]
+		n, frac, ok := splitFloat(num)
+		if !ok {
+			return s, badFormat
+		}
+		s.add(u, n, frac)
+		any = true
+	}
+	if !any {
+		return s, badFormat
+	}
+	return s, okay
+}
+
+func splitFloat(num string) (int64, float64, bool) {
+	f, err := strconv.ParseFloat(num, 64)
+	if err != nil || math.Abs(f) > 1e15 {
+		return 0, 0, false
+	}
+	whole := math.Trunc(f)
+	frac := 0.0
+	if i := strings.IndexByte(num, '.'); i >= 0 && i+1 < len(num) {
+		frac, _ = strconv.ParseFloat("0"+num[i:], 64)
+		if num[0] == '-' {
+			frac = -frac
+		}
+	}
+	return int64(whole), frac, true
+}
+
+// decodeISOAlt reads the form with separators: yyyy-mm-dd and hh:mm:ss.
+func decodeISOAlt(t string, inTime bool, s span) (span, fault) {
+	date, clock, hasTime := strings.Cut(t, "T")
+	if inTime {
+		date, clock, hasTime = "", t, true
+	}
+	if date != "" {
+		neg := date[0] == '-'
+		p := strings.Split(strings.TrimLeft(date, "-+"), "-")
+		us := []unit{uYear, uMonth, uDay}
+		if len(p) > 3 {
+			return s, badFormat
+		}
+		for i, x := range p {
+			v, ok := atoi(x)
+			if !ok {
+				return s, badFormat
+			}
+			if neg && i == 0 {
+				v = -v
+			}
+			s.add(us[i], int64(v), 0)
+		}
+	}
+	if hasTime {
+		p := strings.Split(clock, ":")
+		us := []unit{uHour, uMinute, uSecond}
+		if len(p) > 3 || clock == "" {
+			return s, badFormat
+		}
+		for i, x := range p {
+			n, f, ok := splitFloat(x)
+			if !ok {
+				return s, badFormat
+			}
+			s.add(us[i], n, f)
+		}
+	}
+	return s, okay
+}
