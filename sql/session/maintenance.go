@@ -82,7 +82,7 @@ func (s *Session) vacuum(st *ast.Vacuum) (commandTag, error) {
 			return tag, err
 		}
 		for _, o := range st.Options {
-			if strings.EqualFold(o.Name, "analyze") && !o.Value.IsFalse() {
+			if strings.EqualFold(o.Name, "analyze") && optionOn(o.Value) {
 				analyze = true
 			}
 		}
@@ -168,4 +168,14 @@ func (s *Session) setConstraints(st *ast.SetConstraints) (commandTag, error) {
 		return tag, s.checkDeferred()
 	}
 	return tag, nil
+}
+
+// optionOn reads a Boolean option; one without a value is on.
+func optionOn(v ast.OptionValue) bool {
+	text := v.String()
+	if text == "" {
+		return true
+	}
+	on, ok := parseBool(text)
+	return on || !ok
 }

@@ -24,6 +24,8 @@ type Options struct {
 	SpillDir string
 	// Settings override parameter defaults (port, max_connections, data_directory ...).
 	Settings []Setting
+	// Password is the SCRAM verifier of the first superuser on a new data folder, "" for none.
+	Password string
 	// PlanCacheBytes bounds the plan cache of the process.
 	PlanCacheBytes int64
 	Logger         *slog.Logger
@@ -33,7 +35,7 @@ type Options struct {
 type Server struct {
 	opts     Options
 	engine   *engine.Engine
-	catalogs *catalog.Cache
+	catalogs catalogSet
 	plans    *planner.Cache
 	base     map[string]string // parameter defaults by canonical name
 	log      *slog.Logger
@@ -142,7 +144,7 @@ func New(o Options) (*Server, error) {
 		o.Logger = slog.Default()
 	}
 	srv := &Server{opts: o, engine: o.Engine, log: o.Logger, started: nowMicros(), sessions: make(map[int32]*Session),
-		catalogs: catalog.NewCache(), plans: planner.NewCache(o.PlanCacheBytes)}
+		plans: planner.NewCache(o.PlanCacheBytes)}
 	srv.base = make(map[string]string, 400)
 	for _, d := range allSettings() {
 		srv.base[d.Name] = d.Boot

@@ -1,0 +1,260 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"herd/sql/ast"
+	"herd/sql/catalog"
+	"herd/sql/exec"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+)
+
+// copy is COPY.
+func (s *Session) copy(st *ast.Copy, text string) (commandTag, error) {
+	if st.File != "" || st.Program {
+		return commandTag{}, sqlerr.Unsupported("COPY with a file or program of the server").
+			WithHint("Use \\copy of psql, or COPY FROM STDIN / TO STDOUT.")
+	}
+	began := time.Now()
+	var tag commandTag
+	var err error
+	if st.From {
+		tag, err = s.copyFrom(st, text)
+	} else {
+		tag, err = s.copyTo(st, text)
+	}
+	s.srv.metrics.observe(KindCopy, time.Since(began))
+	return tag, err
+}
+
+// copyFrom is COPY table FROM STDIN: the client's rows go to the insert path in batches.
+func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
+	rel, err := s.relation(st.Table.Name)
+	if err != nil {
+		return commandTag{}, err
+	}
+	if err := copyTarget(rel); err != nil {
+		return commandTag{}, err
+	}
+	if st.Where != nil {
+		return commandTag{}, sqlerr.Unsupported("COPY FROM with WHERE")
+	}
+	if s.modes.readOnly {
+		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute COPY FROM in a read-only transaction")
+	}
+	cols, err := copyColumns(rel, st)
+	if err != nil {
+		return commandTag{}, err
+	}
+	names := make([]string, len(cols))
+	for i, c := range cols {
+		names[i] = c.Name
+	}
+	format, err := newCopyFormat(&st.Options, true, names)
+	if err != nil {
+		return commandTag{}, err
+	}
+	p := &prepared{text: text, stmt: copyInsert(st, names), class: classQuery, fromSQL: true}
+	given := make([]types.OID, len(cols))
+	for i, c := range cols {
+		given[i] = c.Type
+	}
+	if err := s.prepare(p, given); err != nil {
+		return commandTag{}, err
+	}
+	po, err := s.openPortal("", p, nil, nil)
+	if err != nil {
+		return commandTag{}, err
+	}
+	defer s.closePortal(po)
+	if err := s.checkRun(po.plan); err != nil {
+		return commandTag{}, err
+	}
+	rows, err := s.copyInto(po, rel, cols, format)
+	return commandTag{text: "COPY", count: rows, hasCount: true}, err
+}
+
+// copyInto reads the client's rows into a copy-in execution.
+func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Column, format *copyFormat) (int64, error) {
+	in, err := exec.NewCopyIn(po.plan)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	if err := in.Open(&po.env); err != nil {
+		return 0, err
+	}
+	s.copyResponse('G', format, len(cols))
+	if err := s.out.Flush(); err != nil {
+		return 0, errClientGone()
+	}
+	r := &copyReader{src: s.client.Copy, format: format}
+	row := make([]types.Datum, len(cols))
+	if format.header != ast.HeaderOff && format.kind != ast.CopyBinary {
+		if err := r.header(cols); err != nil {
+			return 0, r.context(err, rel, "")
+		}
+	}
+	for {
+		if err := s.interrupt(); err != nil {
+			return 0, err
+		}
+		ok, err := r.next(len(cols))
+		if err != nil {
+			return 0, r.context(err, rel, "")
+		}
+		if !ok {
+			break
+		}
+		if err := s.copyRow(r, cols, row, rel); err != nil {
+			return 0, err
+		}
+		if err := in.Add(row); err != nil {
+			return 0, r.context(err, rel, "")
+		}
+	}
+	n, err := in.Finish()
+	if err != nil {
+		return 0, r.context(err, rel, "")
+	}
+	return n, nil
+}
+
+// copyRow converts the fields of a row.
+func (s *Session) copyRow(r *copyReader, cols []*catalog.Column, row []types.Datum, rel *catalog.Relation) error {
+	if len(r.fields) > len(cols) {
+		return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "extra data after last expected column"), rel, "")
+	}
+	for i, c := range cols {
+		if i >= len(r.fields) {
+			return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "missing data for column \"%s\"", c.Name), rel, "")
+		}
+		if r.fields[i] == nil {
+			row[i] = types.NullDatum
+			continue
+		}
+		var err error
+		if r.format.kind == ast.CopyBinary {
+			row[i], err = types.Recv(&s.io, c.Type, c.Typmod, r.fields[i])
+		} else {
+			row[i], err = types.Input(&s.io, c.Type, c.Typmod, r.fields[i])
+		}
+		if err != nil {
+			return r.context(err, rel, c.Name)
+		}
+	}
+	return nil
+}
+
+// context says where in the data an error was found.
+func (r *copyReader) context(err error, rel *catalog.Relation, column string) error {
+	e := sqlerr.From(err)
+	if e.Severity == sqlerr.SeverityFatal || e.Code == sqlerr.QueryCanceled || r.line == 0 {
+		return e
+	}
+	where := fmt.Sprintf("COPY %s, line %d", rel.Name, r.line)
+	if column != "" {
+		where += ", column " + column
+	} else if r.format.kind != ast.CopyBinary && len(r.raw) > 0 {
+		where += ": \"" + clip(string(r.raw), 100) + "\""
+	}
+	if e.Where == "" {
+		e.Where = where
+	}
+	return e
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n] + "..."
+}
+
+// header reads the first line and, with HEADER MATCH, compares it with the columns.
+func (r *copyReader) header(cols []*catalog.Column) error {
+	ok, err := r.next(len(cols))
+	if err != nil || !ok || r.format.header != ast.HeaderMatch {
+		return err
+	}
+	if len(r.fields) != len(cols) {
+		return sqlerr.New(sqlerr.BadCopyFileFormat, "wrong number of fields in header line: got %d, expected %d", len(r.fields), len(cols))
+	}
+	for i, c := range cols {
+		switch {
+		case r.fields[i] == nil:
+			return sqlerr.New(sqlerr.BadCopyFileFormat, "column name mismatch in header line field %d: got null value (\"%s\"), expected \"%s\"", i+1, r.format.null, c.Name)
+		case string(r.fields[i]) != c.Name:
+			return sqlerr.New(sqlerr.BadCopyFileFormat, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", i+1, r.fields[i], c.Name)
+		}
+	}
+	return nil
+}
+
+func copyTarget(rel *catalog.Relation) error {
+	switch rel.Kind {
+	case catalog.KindTable:
+		return nil
+	case catalog.KindView:
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot copy to view \"%s\"", rel.Name).
+			WithHint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.")
+	case catalog.KindMatView:
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot copy to materialized view \"%s\"", rel.Name)
+	case catalog.KindSequence:
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot copy to sequence \"%s\"", rel.Name)
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "cannot copy to non-table relation \"%s\"", rel.Name)
+}
+
+// copyColumns are the named columns, or all that COPY fills.
+func copyColumns(rel *catalog.Relation, st *ast.Copy) ([]*catalog.Column, error) {
+	var out []*catalog.Column
+	if len(st.Columns) == 0 {
+		for i := range rel.Columns {
+			if c := &rel.Columns[i]; !c.Dropped && c.Generated == "" {
+				out = append(out, c)
+			}
+		}
+		return out, nil
+	}
+	for _, name := range st.Columns {
+		var col *catalog.Column
+		for i := range rel.Columns {
+			if c := &rel.Columns[i]; !c.Dropped && c.Name == name {
+				col = c
+			}
+		}
+		if col == nil {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, rel.Name)
+		}
+		if col.Generated != "" {
+			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "column \"%s\" is a generated column", name).
+				WithDetail("Generated columns cannot be used in COPY.")
+		}
+		for _, c := range out {
+			if c == col {
+				return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
+			}
+		}
+		out = append(out, col)
+	}
+	return out, nil
+}
+
+// copyInsert is the INSERT that a COPY FROM amounts to: one parameter a column. Values for identity columns count.
+func copyInsert(st *ast.Copy, names []string) ast.Stmt {
+	none := ast.At(ast.NoPos)
+	ins := &ast.Insert{Loc: none, Table: st.Table, Overriding: ast.OverridingSystem}
+	row := make([]ast.Expr, len(names))
+	for i, n := range names {
+		ins.Columns = append(ins.Columns, ast.ColumnTarget{Loc: none, Name: n})
+		row[i] = &ast.Param{Loc: none, Number: i + 1}
+	}
+	ins.Source = &ast.Select{Loc: none, Body: &ast.Values{Loc: none, Rows: [][]ast.Expr{row}}}
+	return ins
+}

@@ -1,0 +1,279 @@
+package session
+
+import (
+	"strings"
+
+	"herd/engine"
+	"herd/sql/ast"
+	"herd/sql/catalog"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+)
+
+// databaseCommand runs CREATE, ALTER and DROP DATABASE: outside transaction blocks, against the system database.
+func (s *Session) databaseCommand(st ast.Stmt) (commandTag, error) {
+	switch d := st.(type) {
+	case *ast.CreateDatabase:
+		return commandTag{text: "CREATE DATABASE"}, s.createDatabase(d)
+	case *ast.DropDatabase:
+		return commandTag{text: "DROP DATABASE"}, s.dropDatabase(d)
+	case *ast.AlterDatabase:
+		return commandTag{text: "ALTER DATABASE"}, s.alterDatabase(d)
+	}
+	return commandTag{}, sqlerr.Internal("not a database command: %T", st)
+}
+
+func (s *Session) createDatabase(st *ast.CreateDatabase) error {
+	if err := s.noBlock("CREATE DATABASE"); err != nil {
+		return err
+	}
+	if !s.superuser && !s.user.CreateDB {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create database")
+	}
+	d := &catalog.Database{Name: st.Name, Owner: s.user.OID, AllowConn: true, ConnLimit: -1}
+	template := "template1"
+	for _, o := range st.Options {
+		if err := s.databaseOption(d, o, &template); err != nil {
+			return err
+		}
+	}
+	sys := s.srv.systemReader()
+	if old, err := sys.DatabaseByName(st.Name); err != nil {
+		return err
+	} else if old != nil {
+		return sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", st.Name)
+	}
+	src, err := sys.DatabaseByName(template)
+	if err != nil {
+		return err
+	}
+	if src == nil {
+		return sqlerr.New(sqlerr.UndefinedDatabase, "template database \"%s\" does not exist", template)
+	}
+	if template != "template0" && template != "template1" {
+		return sqlerr.Unsupported("CREATE DATABASE with template \"%s\"", template).WithHint("Use template0 or template1.")
+	}
+	return s.srv.createDatabase(d)
+}
+
+// createDatabase makes the database's store, then its row: a crash in between leaves a folder that the next start removes.
+func (srv *Server) createDatabase(d *catalog.Database) error {
+	id, err := srv.engine.System().NewOID()
+	if err != nil {
+		return err
+	}
+	d.OID = types.OID(id)
+	if err := srv.engine.CreateDatabase(d.Name, id); err != nil {
+		return err
+	}
+	err = srv.bootstrapDatabase(d.Name)
+	if err == nil {
+		err = srv.systemTx(func(w *catalog.Writer) error { return w.CreateDatabase(d) })
+	}
+	if err != nil {
+		srv.engine.DropDatabase(d.Name)
+	}
+	return err
+}
+
+// databaseOption applies one option of CREATE DATABASE.
+func (s *Session) databaseOption(d *catalog.Database, o ast.Option, template *string) error {
+	v := o.Value.String()
+	switch strings.ToLower(o.Name) {
+	case "owner":
+		r, err := s.srv.roleByName(v)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", v)
+		}
+		d.Owner = r.OID
+	case "template":
+		*template = strings.ToLower(v)
+	case "encoding":
+		if _, err := checkEncoding(nil, v); err != nil && v != "6" {
+			return sqlerr.Unsupported("database encoding \"%s\"", v)
+		}
+	case "lc_collate", "lc_ctype", "locale":
+		switch strings.ToUpper(v) {
+		case "C", "POSIX", "C.UTF-8", "C.UTF8", "EN_US.UTF-8", "EN_US.UTF8":
+		default:
+			return sqlerr.Unsupported("locale \"%s\"", v).WithHint("Databases have collation C.")
+		}
+	case "allow_connections":
+		d.AllowConn = optionOn(o.Value)
+	case "is_template":
+		d.IsTemplate = optionOn(o.Value)
+	case "connection_limit":
+		d.ConnLimit = int32(atoi(v))
+	case "strategy", "tablespace", "locale_provider", "oid":
+	default:
+		return sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name)
+	}
+	return nil
+}
+
+func (s *Session) dropDatabase(st *ast.DropDatabase) error {
+	if err := s.noBlock("DROP DATABASE"); err != nil {
+		return err
+	}
+	d, err := s.srv.systemReader().DatabaseByName(st.Name)
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		if st.IfExists {
+			s.notice(sqlerr.Notice(sqlerr.SuccessfulCompletion, "database \"%s\" does not exist, skipping", st.Name))
+			return nil
+		}
+		return sqlerr.New(sqlerr.UndefinedDatabase, "database \"%s\" does not exist", st.Name)
+	}
+	switch {
+	case !s.superuser && d.Owner != s.user.OID:
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of database %s", st.Name)
+	case d.IsTemplate:
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot drop a template database")
+	case st.Name == s.info.Database:
+		return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
+	}
+	if err := s.evict(st); err != nil {
+		return err
+	}
+	if err := s.srv.systemTx(func(w *catalog.Writer) error { return w.DropDatabase(d) }); err != nil {
+		return err
+	}
+	s.srv.catalogs.forget(st.Name)
+	return s.srv.engine.DropDatabase(st.Name)
+}
+
+// evict makes sure that nobody uses the database: 55006, or with FORCE its sessions end.
+func (s *Session) evict(st *ast.DropDatabase) error {
+	users := s.srv.usersOf(st.Name)
+	if st.Force {
+		for _, u := range users {
+			u.client.Terminate()
+		}
+		for i := 0; i < 500 && len(s.srv.usersOf(st.Name)) > 0; i++ {
+			s.eng.Interrupt().Sleep(10)
+		}
+		users = s.srv.usersOf(st.Name)
+	}
+	if n := len(users); n > 0 {
+		e := sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", st.Name)
+		if n == 1 {
+			return e.WithDetail("There is 1 other session using the database.")
+		}
+		return e.WithDetail("There are %d other sessions using the database.", n)
+	}
+	return nil
+}
+
+func (srv *Server) usersOf(database string) []*Session {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	var out []*Session
+	for _, s := range srv.sessions {
+		if s.info.Database == database {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (s *Session) alterDatabase(st *ast.AlterDatabase) error {
+	old, err := s.srv.systemReader().DatabaseByName(st.Name)
+	if err != nil {
+		return err
+	}
+	if old == nil {
+		return sqlerr.New(sqlerr.UndefinedDatabase, "database \"%s\" does not exist", st.Name)
+	}
+	if !s.superuser && old.Owner != s.user.OID {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of database %s", st.Name)
+	}
+	d := *old
+	template := ""
+	for _, o := range st.Options {
+		if err := s.databaseOption(&d, o, &template); err != nil {
+			return err
+		}
+	}
+	if st.Set != nil {
+		if d.Config, err = s.changeConfig(old.Config, st.Set); err != nil {
+			return err
+		}
+	}
+	return s.srv.systemTx(func(w *catalog.Writer) error { return w.UpdateDatabase(old, &d) })
+}
+
+// changeConfig applies ALTER DATABASE|ROLE ... SET to a list of name=value.
+func (s *Session) changeConfig(config []string, set *ast.SetVar) ([]string, error) {
+	if set.Kind == ast.SetResetAll {
+		return nil, nil
+	}
+	name := canonical(set.Name)
+	out := make([]string, 0, len(config)+1)
+	for _, kv := range config {
+		if n, _, _ := cutSetting(kv); n != name {
+			out = append(out, kv)
+		}
+	}
+	if set.Kind == ast.SetReset || set.Kind == ast.SetDefault {
+		return out, nil
+	}
+	v, err := s.setValue(set)
+	if err != nil {
+		return nil, err
+	}
+	n, checked, err := s.checkSetting(set.Name, v)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, n+"="+checked), nil
+}
+
+// bootstrap makes the system database's rows and the first databases on a new data folder.
+func (srv *Server) bootstrap() error {
+	sys := srv.engine.System()
+	fresh, err := srv.isFresh(sys)
+	if err != nil || !fresh {
+		return err
+	}
+	err = srv.inTx(sys, func(w *catalog.Writer) error {
+		return catalog.BootstrapShared(w, "postgres", srv.opts.Password)
+	})
+	if err != nil {
+		return err
+	}
+	for name, id := range map[string]uint32{"template1": 1, "postgres": 5} {
+		if _, err := srv.engine.Database(name); err == nil {
+			continue
+		}
+		if err := srv.engine.CreateDatabase(name, id); err != nil {
+			return err
+		}
+		if err := srv.bootstrapDatabase(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFresh says whether the system database has no roles yet.
+func (srv *Server) isFresh(sys *engine.Database) (bool, error) {
+	if !(systemSource{sys}).hasTrees() {
+		return true, nil
+	}
+	roles, err := srv.systemReader().Roles()
+	return len(roles) == 0, err
+}
+
+// bootstrapDatabase writes the first rows of a new database.
+func (srv *Server) bootstrapDatabase(name string) error {
+	db, err := srv.engine.Database(name)
+	if err != nil {
+		return err
+	}
+	return srv.inTx(db, catalog.Bootstrap)
+}

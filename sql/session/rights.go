@@ -1,0 +1,85 @@
+package session
+
+import (
+	"herd/planner/plan"
+	"herd/sql/catalog"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+)
+
+// checkRights makes sure that the current user may do what a plan does.
+func (s *Session) checkRights(p *plan.Plan) error {
+	if s.superuser {
+		return nil
+	}
+	var cat catalog.Reader
+	for _, r := range p.Rights {
+		if cat == nil {
+			var err error
+			if cat, err = s.catalog(); err != nil {
+				return err
+			}
+		}
+		role := r.Role
+		if role == 0 {
+			role = s.user.OID
+		}
+		rel, err := cat.RelationByOID(r.Rel)
+		if err != nil {
+			return err
+		}
+		if rel == nil || rel.Owner == role {
+			continue
+		}
+		ok, err := catalog.HasRights(cat, rel, role, r.Need, r.Cols)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for %s %s", relationWord(rel), rel.Name)
+		}
+	}
+	return nil
+}
+
+func relationWord(rel *catalog.Relation) string {
+	switch rel.Kind {
+	case catalog.KindView:
+		return "view"
+	case catalog.KindMatView:
+		return "materialized view"
+	case catalog.KindSequence:
+		return "sequence"
+	}
+	return "table"
+}
+
+// roleExists is the check of SET ROLE and SET SESSION AUTHORIZATION.
+func (s *Session) roleExists(name string) error {
+	r, err := s.srv.roleByName(name)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", name)
+	}
+	return nil
+}
+
+// isMember says whether the session's user may become a role.
+func (s *Session) isMember(name string) (bool, error) {
+	if s.authSuper {
+		return true, nil
+	}
+	sys := s.srv.systemReader()
+	target, err := sys.RoleByName(name)
+	if err != nil || target == nil {
+		return false, err
+	}
+	self, err := sys.RoleByName(s.authUser)
+	if err != nil || self == nil {
+		return false, err
+	}
+	members, err := catalog.MembersOf(sys, self.OID)
+	return self.OID == target.OID || members[types.OID(target.OID)], err
+}
