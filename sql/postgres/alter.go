@@ -177,7 +177,6 @@ func (c *converter) alterWithDef(out *ast.AlterCmd, s *pg.AlterTableCmd) {
 		out.Kind = ast.AlterSetIdentity
 		c.setIdentity(out, s)
 	case pg.AlterTableType_AT_AlterConstraint:
-		use |= useBehavior
 		out.Kind = ast.AlterAlterConstraint
 		c.alterConstraint(out, s)
 	case pg.AlterTableType_AT_AddInherit, pg.AlterTableType_AT_DropInherit:
@@ -262,7 +261,7 @@ func (c *converter) alterConstraint(out *ast.AlterCmd, s *pg.AlterTableCmd) {
 	}
 	a := d.AtalterConstraint
 	c.refuse(a.AlterEnforceability, ast.NoPos, "ALTER CONSTRAINT ... ENFORCED")
-	c.refuse(!a.IsEnforced && a.AlterEnforceability, ast.NoPos, "NOT ENFORCED")
+	c.refuse(!a.IsEnforced, ast.NoPos, "NOT ENFORCED")
 	c.refuse(a.AlterInheritability || a.Noinherit, ast.NoPos, "ALTER CONSTRAINT ... INHERIT")
 	out.Name = a.Conname
 	out.Constraint = &ast.Constraint{Loc: ast.At(ast.NoPos), Name: a.Conname, Deferrable: a.Deferrable, InitiallyDeferred: a.Initdeferred}

@@ -12,11 +12,10 @@ const maxDepth = 20000
 
 // converter turns one statement of the parser into ast. The first failure sticks; functions then return what they have.
 type converter struct {
-	text    string
-	stmtLoc int32
-	start   int32 // offset of the statement's first token
-	depth   int
-	err     error
+	text  string
+	start int32 // offset of the statement's first token
+	depth int
+	err   error
 }
 
 func (c *converter) fail(e *sqlerr.Error) {

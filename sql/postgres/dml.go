@@ -118,7 +118,7 @@ func (c *converter) multiAssignment(list []*pg.Node, first *pg.MultiAssignRef) a
 	for i, n := range list {
 		t := n.GetResTarget()
 		m := t.GetVal().GetMultiAssignRef()
-		if t == nil || m == nil || int(m.Colno) != i+1 || m.Ncolumns != first.Ncolumns {
+		if t == nil || m == nil || int(m.Colno) != i+1 || m.Ncolumns != first.Ncolumns || m.Source != first.Source {
 			c.unknown(n, "multiple assignment")
 			return a
 		}

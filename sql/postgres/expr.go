@@ -80,6 +80,7 @@ func (c *converter) expr(n *pg.Node) ast.Expr {
 	case *pg.Node_CurrentOfExpr:
 		return &ast.CurrentOf{Loc: ast.At(ast.NoPos), Cursor: x.CurrentOfExpr.CursorName}
 	case *pg.Node_NamedArgExpr:
+		c.refuse(x.NamedArgExpr.Argnumber != -1, x.NamedArgExpr.Location, "argument number")
 		return &ast.NamedArg{Loc: ast.At(x.NamedArgExpr.Location), Name: x.NamedArgExpr.Name, Value: c.expr(x.NamedArgExpr.Arg)}
 	}
 	c.refuseExpr(n)
@@ -136,10 +137,7 @@ func (c *converter) operator(e *pg.A_Expr) ast.Expr {
 	}
 	below := leftOp(e)
 	if below == nil {
-		return &ast.Op{
-			Loc: ast.At(e.Location), Op: c.name(e.Name, e.Location, "operator"),
-			Left: c.expr(e.Lexpr), Right: c.expr(e.Rexpr),
-		}
+		return &ast.Op{Loc: ast.At(e.Location), Op: c.spineName(e), Left: c.expr(e.Lexpr), Right: c.expr(e.Rexpr)}
 	}
 	spine := []*pg.A_Expr{e}
 	for ; below != nil; below = leftOp(below) {
@@ -149,11 +147,27 @@ func (c *converter) operator(e *pg.A_Expr) ast.Expr {
 	out := &ast.OpChain{Loc: ast.At(e.Location), First: c.expr(spine[last].Lexpr), Terms: make([]ast.OpTerm, 0, last+1)}
 	for i := last; i >= 0; i-- {
 		x := spine[i]
-		out.Terms = append(out.Terms, ast.OpTerm{
-			Loc: ast.At(x.Location), Op: c.name(x.Name, x.Location, "operator"), Right: c.expr(x.Rexpr),
-		})
+		out.Terms = append(out.Terms, ast.OpTerm{Loc: ast.At(x.Location), Op: c.spineName(x), Right: c.expr(x.Rexpr)})
 	}
 	return out
+}
+
+// spineName returns a binary operator's name; LIKE and its like must have the names that ast.Op documents.
+func (c *converter) spineName(e *pg.A_Expr) ast.Name {
+	n := c.name(e.Name, e.Location, "operator")
+	want := ""
+	switch e.Kind {
+	case pg.A_Expr_Kind_AEXPR_LIKE:
+		want = "~~"
+	case pg.A_Expr_Kind_AEXPR_ILIKE:
+		want = "~~*"
+	case pg.A_Expr_Kind_AEXPR_SIMILAR:
+		want = "~"
+	default:
+		return n
+	}
+	c.refuse(n.Schema != "" || n.Name != want && n.Name != "!"+want, e.Location, "operator "+n.Name+" in "+e.Kind.String())
+	return n
 }
 
 // otherOperator converts what the parser keeps in an A_Expr but is no binary operator.
@@ -437,5 +451,6 @@ func (c *converter) sqlValue(f *pg.SQLValueFunction) ast.Expr {
 	if v.hasPrecision {
 		out.Precision = f.Typmod
 	}
+	c.refuse(v.hasPrecision == (f.Typmod < 0) || f.Typmod < -1, f.Location, "precision of "+f.Op.String())
 	return out
 }

@@ -77,6 +77,12 @@ func (c *converter) objectList(kind ast.ObjectKind, out *ast.ObjectName, list []
 			out.Name = c.nameOf(parts[:len(parts)-1], ast.NoPos)
 		}
 	case ast.ObjDomConstraint:
+		if len(list) > 0 {
+			if _, ok := list[0].GetNode().(*pg.Node_String_); ok { // RENAME CONSTRAINT names the domain alone
+				out.Name = c.name(list, ast.NoPos, string(kind))
+				return
+			}
+		}
 		if len(list) == 2 {
 			if t, ok := list[0].GetNode().(*pg.Node_TypeName); ok {
 				out.Type, out.Sub = c.typeName(t.TypeName), c.str(list[1], string(kind))
@@ -268,7 +274,7 @@ func (c *converter) grantRole(s *pg.GrantRoleStmt) ast.Stmt {
 	for _, d := range c.defElems(s.Opt, "GRANT") {
 		// PostgreSQL 16 brought INHERIT, SET and values; 15 has ADMIN alone.
 		v, ok := d.Arg.GetNode().(*pg.Node_Boolean)
-		if d.Defname != "admin" || !ok || v.Boolean.Boolval == out.Revoke && out.Revoke == false {
+		if d.Defname != "admin" || !ok || v.Boolean.Boolval == out.Revoke {
 			c.unsupported(d.Location, "GRANT option "+d.Defname)
 		}
 		out.AdminOption = true
@@ -282,6 +288,7 @@ func (c *converter) grantRole(s *pg.GrantRoleStmt) ast.Stmt {
 
 func (c *converter) defaultPrivileges(s *pg.AlterDefaultPrivilegesStmt) ast.Stmt {
 	out := &ast.AlterDefaultPrivileges{Loc: ast.At(c.start), Grant: c.grant(s.Action)}
+	c.refuse(s.Action.GetTargtype() != pg.GrantTargetType_ACL_TARGET_DEFAULTS, ast.NoPos, "target of default privileges")
 	for _, d := range c.defElems(s.Options, "ALTER DEFAULT PRIVILEGES") {
 		switch d.Defname {
 		case "roles":

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	pg "github.com/sqlc-dev/oliphant/ast"
 	"github.com/sqlc-dev/oliphant/parser"
 
 	"herd/sql/ast"
@@ -29,12 +30,15 @@ func Parse(text string) ([]Statement, error) {
 	if err != nil {
 		return nil, translate(text, err)
 	}
+	return convert(text, tree)
+}
+
+// convert turns the parser's tree of text into ast.
+func convert(text string, tree *pg.ParseResult) ([]Statement, error) {
 	out := make([]Statement, 0, len(tree.Stmts))
 	for _, raw := range tree.Stmts {
-		c := converter{text: text}
-		c.stmtLoc = raw.StmtLocation
 		start, end := span(text, int(raw.StmtLocation), int(raw.StmtLen))
-		c.start = int32(start)
+		c := converter{text: text, start: int32(start)}
 		s := c.stmt(raw.Stmt)
 		if c.err != nil {
 			return nil, c.err

@@ -65,11 +65,11 @@ func (c *converter) createTable(s *pg.CreateStmt) *ast.CreateTable {
 func (c *converter) likeClause(l *pg.TableLikeClause) *ast.LikeClause {
 	out := &ast.LikeClause{Table: c.plainRelation(l.Relation, "LIKE")}
 	out.Loc = out.Table.Loc
-	// The parser's bits are in the order of ours; INCLUDING ALL sets all 31.
-	const known = uint32(ast.LikeStorage<<1 - 1)
+	// The parser's bits are in the order of ours; INCLUDING ALL sets 31 of them.
+	const known, all = uint32(ast.LikeStorage<<1 - 1), uint32(1<<31 - 1)
 	bits := l.Options
-	if bits == 1<<31-1 {
-		bits = known
+	if bits|known == all {
+		bits &= known
 	}
 	c.refuse(bits&^known != 0 || l.RelationOid != 0, out.Off, "LIKE option")
 	out.Options = ast.LikeOptions(bits)
@@ -228,7 +228,7 @@ func (c *converter) constraintFlags(out *ast.Constraint, k *pg.Constraint) {
 		out.NotValid = k.SkipValidation
 		c.refuse(k.InitiallyValid == k.SkipValidation, k.Location, "constraint validity")
 	case ast.ConNotNull:
-		c.refuse(k.SkipValidation, k.Location, "NOT NULL NOT VALID")
+		c.refuse(k.SkipValidation || !k.InitiallyValid || !k.IsEnforced, k.Location, "NOT NULL NOT VALID")
 	default:
 		c.refuse(k.SkipValidation, k.Location, "NOT VALID constraint")
 	}

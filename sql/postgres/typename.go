@@ -79,7 +79,7 @@ func (c *converter) typeName(t *pg.TypeName) *ast.TypeName {
 		parts = parts[:len(parts)-1]
 	}
 	out.Name = c.nameOf(parts, t.Location)
-	c.refuse(t.TypeOid != 0, t.Location, "type by OID")
+	c.refuse(t.TypeOid != 0 || t.Typemod != -1, t.Location, "type that is already looked up")
 	c.refuse(len(parts) == 0, t.Location, "type without name")
 	for _, n := range t.ArrayBounds {
 		b, ok := n.GetNode().(*pg.Node_Integer)
