@@ -68,7 +68,7 @@ func SplitIdentifiers(text string) ([]string, error) {
 }
 
 // schemaAndName reduces one to three parts to schema and name.
-func (n Names) schemaAndName(parts []string) (schema, name string, err error) {
+func (n Names) schemaAndName(what string, parts []string) (schema, name string, err error) {
 	switch len(parts) {
 	case 1:
 		return "", parts[0], nil
@@ -76,11 +76,11 @@ func (n Names) schemaAndName(parts []string) (schema, name string, err error) {
 		return parts[0], parts[1], nil
 	case 3:
 		if parts[0] != n.Database {
-			return "", "", sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: %s", strings.Join(parts, "."))
+			return "", "", sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: %q", strings.Join(parts, "."))
 		}
 		return parts[1], parts[2], nil
 	}
-	return "", "", sqlerr.New(sqlerr.SyntaxError, "improper qualified name (too many dotted names): %s", strings.Join(parts, "."))
+	return "", "", sqlerr.New(sqlerr.SyntaxError, "improper %s name (too many dotted names): %s", what, strings.Join(parts, "."))
 }
 
 // numeric reads the forms that all reg* types share: "-" and a number.
@@ -106,7 +106,7 @@ func (n Names) RelationIn(text string, quiet bool) (types.OID, error) {
 	if err != nil {
 		return 0, err
 	}
-	schema, name, err := n.schemaAndName(parts)
+	schema, name, err := n.schemaAndName("relation", parts)
 	if err != nil {
 		return 0, err
 	}
@@ -121,9 +121,21 @@ func (n Names) RelationIn(text string, quiet bool) (types.OID, error) {
 		return 0, nil
 	}
 	if schema != "" {
+		if err := n.needSchema(schema); err != nil {
+			return 0, err
+		}
 		return 0, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", schema+"."+name)
 	}
 	return 0, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name)
+}
+
+// needSchema fails when there is no schema of the name.
+func (n Names) needSchema(name string) error {
+	s, err := n.Reader.SchemaByName(name)
+	if s == nil && err == nil {
+		err = sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", name)
+	}
+	return err
 }
 
 // RelationOut is the output of regclass; an identifier without relation prints as a number.
@@ -234,12 +246,8 @@ func (n Names) TypeIn(text string, quiet bool) (types.OID, error) {
 		return id, nil
 	}
 	if schema != "" {
-		s, err := n.Reader.SchemaByName(schema)
-		if err != nil {
+		if err := n.needSchema(schema); err != nil {
 			return 0, err
-		}
-		if s == nil {
-			return 0, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema)
 		}
 	}
 	return 0, sqlerr.New(sqlerr.UndefinedObject, "type %q does not exist", strings.TrimSpace(text))
@@ -282,7 +290,7 @@ func (n Names) FuncIn(text string, quiet bool) (types.OID, error) {
 	if err != nil {
 		return 0, err
 	}
-	schema, name, err := n.schemaAndName(parts)
+	schema, name, err := n.schemaAndName("qualified", parts)
 	if err != nil {
 		return 0, err
 	}
@@ -362,7 +370,7 @@ func (n Names) ProcedureIn(text string, quiet bool) (types.OID, error) {
 	if err != nil {
 		return 0, err
 	}
-	schema, name, err := n.schemaAndName(parts)
+	schema, name, err := n.schemaAndName("qualified", parts)
 	if err != nil {
 		return 0, err
 	}
@@ -488,7 +496,7 @@ func (n Names) CollationIn(text string, quiet bool) (types.OID, error) {
 	if err != nil {
 		return 0, err
 	}
-	schema, name, err := n.schemaAndName(parts)
+	schema, name, err := n.schemaAndName("qualified", parts)
 	if err != nil {
 		return 0, err
 	}
@@ -589,7 +597,7 @@ func (n Names) OperatorIn(text string, quiet bool) (types.OID, error) {
 
 // OperatorSignatureIn is the input of regoperator. Errors: 42883, 22P02.
 func (n Names) OperatorSignatureIn(text string, quiet bool) (types.OID, error) {
-	if id, ok := numeric(text); ok && !quiet {
+	if id, ok := numeric(text); ok && !quiet && text != "-" {
 		return id, nil
 	}
 	name, args, err := splitArguments(text)

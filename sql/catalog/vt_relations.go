@@ -234,7 +234,7 @@ func (s *scan) emitIndex(rel *Relation, x *Index) {
 }
 
 func constraintRows(s *scan) (func() (bool, error), error) {
-	if ref, ok := s.pinnedOID(12); ok {
+	if ref, ok := s.pinnedOID(12); ok && ref != 0 {
 		return s.referencing(ref)
 	}
 	if id, ok := s.pinnedOID(1); ok {
@@ -256,7 +256,10 @@ func constraintRows(s *scan) (func() (bool, error), error) {
 			return err
 		}), nil
 	}
-	_, one := s.pinnedOID(8)
+	table, one := s.pinnedOID(8)
+	if one && table == 0 {
+		return once(s.emitTypeChecks), nil
+	}
 	tables, err := s.overRelations(func(rel *Relation) error { s.emitConstraints(rel); return nil }, 8)
 	if one || err != nil {
 		return tables, err
