@@ -62,7 +62,7 @@ func (f *confFlags) load(c *cobra.Command) (*conf.Config, error) {
 	for _, arg := range f.sets {
 		set, err := conf.ParseSet(arg)
 		if err != nil {
-			return nil, usageError{c.Name(), err}
+			return nil, usageError{c.CommandPath(), err}
 		}
 		s.Sets = append(s.Sets, set)
 	}

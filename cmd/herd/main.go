@@ -28,7 +28,7 @@ func run(args []string) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "herd: %v\nRun `herd %s --help` for usage.\n", err, usage.command)
+		fmt.Fprintf(os.Stderr, "herd: %v\nRun `%s --help` for usage.\n", err, usage.command)
 		return 2
 	case errors.Is(err, errReported):
 		return 1
@@ -64,11 +64,11 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newSQLCommand(), newYCSBCommand(), newConfCommand(), newVersionCommand())
 	for _, c := range append(root.Commands(), root) {
-		c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{cmd.Name(), err} })
+		c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{cmd.CommandPath(), err} })
 		if args := c.Args; args != nil {
 			c.Args = func(cmd *cobra.Command, given []string) error {
 				if err := args(cmd, given); err != nil {
-					return usageError{cmd.Name(), err}
+					return usageError{cmd.CommandPath(), err}
 				}
 				return nil
 			}

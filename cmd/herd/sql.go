@@ -37,7 +37,7 @@ func newSQLCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := newResultWriter(format, io.Discard); err != nil {
-				return usageError{"sql", err}
+				return usageError{cmd.CommandPath(), err}
 			}
 			conn, err := connectShell(cmd.Context(), url, cmd.ErrOrStderr())
 			if err != nil {

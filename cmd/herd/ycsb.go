@@ -58,7 +58,7 @@ Afterwards it checks that every acknowledged row is in the table; the exit statu
 
 func (f *ycsbFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.prepare(args); err != nil {
-		return usageError{"ycsb", err}
+		return usageError{cmd.CommandPath(), err}
 	}
 	f.options.Log = cmd.OutOrStdout()
 	report, runErr := ycsb.Run(cmd.Context(), f.options)

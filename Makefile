@@ -1,0 +1,34 @@
+# make            build ./herd
+# make test       all tests
+# make lint       go vet, gofmt and the tests of internal/lint
+# make bench      the figures table beside PostgreSQL and MariaDB; ROWS="select update" picks rows, ARGS="--quick" shortens
+# make kill9      TPC-B under kill -9, 20 rounds
+# make slt        SQL logic tests against URL
+
+export CGO_ENABLED := 0
+URL ?= postgres://postgres@127.0.0.1:5432/postgres
+
+.PHONY: build test lint bench kill9 slt ci
+
+build:
+	go build -o herd ./cmd/herd
+
+test:
+	go test ./...
+
+lint:
+	go vet ./...
+	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
+	go test ./internal/lint
+
+bench:
+	go run ./bench/run $(ARGS) $(ROWS)
+
+kill9:
+	go run ./tests/kill9 $(ARGS)
+
+slt:
+	go run ./tests/slt --url "$(URL)" $(ARGS)
+
+ci:
+	.ci/run
