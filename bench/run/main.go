@@ -37,7 +37,7 @@ func run(ctx context.Context) (err error) {
 	sets := pflag.StringArray("set", nil, "setting key=value of herd; repeatable")
 	pflag.Parse()
 	if *quick {
-		s.duration, s.records, s.operations, s.bulkRows = 3*time.Second, 100_000, 100_000, 100_000
+		s.shorten()
 	}
 	rows, err := pick(allRows(), pflag.Args())
 	if err != nil {
@@ -63,6 +63,20 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	return b.runAll(rows, *out)
+}
+
+// shorten sets what no flag has set.
+func (s *settings) shorten() {
+	for flag, set := range map[string]func(){
+		"duration":   func() { s.duration = 3 * time.Second },
+		"records":    func() { s.records = 100_000 },
+		"operations": func() { s.operations = 100_000 },
+		"bulk-rows":  func() { s.bulkRows = 100_000 },
+	} {
+		if !pflag.CommandLine.Changed(flag) {
+			set()
+		}
+	}
 }
 
 func (b *bench) runAll(rows []row, out string) error {
