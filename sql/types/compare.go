@@ -58,17 +58,17 @@ func Compare(t, collation OID, a, b Datum) int {
 
 // compareUser tells enums (12 bytes) from arrays and records by their form.
 func compareUser(collation OID, a, b []byte) int {
+	if LooksRecord(a) && LooksRecord(b) {
+		return compareRecord(collation, a, b)
+	}
 	if len(a) == 12 && len(b) == 12 {
 		return bytes.Compare(a, b)
-	}
-	if looksRecord(a) && looksRecord(b) {
-		return compareRecord(collation, a, b)
 	}
 	return CompareArray(collation, a, b)
 }
 
-// looksRecord checks that b is exactly a record's form.
-func looksRecord(b []byte) bool {
+// LooksRecord checks that b is exactly a record's form. No enum or array value is.
+func LooksRecord(b []byte) bool {
 	it := ReadRecord(b)
 	n := 0
 	for len(it.b) >= 8 {

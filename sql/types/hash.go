@@ -74,10 +74,10 @@ func Hash(t OID, d Datum) uint64 {
 		return hashArray(d.B)
 	}
 	switch {
+	case LooksRecord(d.B):
+		return hashRecord(d.B)
 	case len(d.B) == 12:
 		return xxhash.Sum64(d.B)
-	case looksRecord(d.B):
-		return hashRecord(d.B)
 	case BuiltinByOID(t) == nil:
 		return hashArray(d.B)
 	}
