@@ -151,6 +151,9 @@ func (p *arrayParser) level(depth int) error {
 	n := 0
 	p.space()
 	if p.i < len(p.s) && p.s[p.i] == '}' {
+		if depth > 0 {
+			return p.unexpected('}')
+		}
 		p.i++
 		return p.close(depth, 0)
 	}

@@ -54,9 +54,6 @@ func moneyIn(text []byte) (int64, error) {
 	}
 	whole, frac, _ := bytes.Cut(s, []byte{'.'})
 	digits := bytes.ReplaceAll(whole, []byte{','}, nil)
-	if len(digits)+len(frac) == 0 {
-		return 0, badSyntax("money", text)
-	}
 	for _, c := range append(append([]byte{}, digits...), frac...) {
 		if c < '0' || c > '9' {
 			return 0, badSyntax("money", text)
@@ -64,7 +61,7 @@ func moneyIn(text []byte) (int64, error) {
 	}
 	up := len(frac) > 2 && frac[2] >= '5'
 	cents := append(append([]byte{}, digits...), append(append([]byte{}, frac...), '0', '0')[:2]...)
-	v, err := strconv.ParseUint(str(cents), 10, 64)
+	v, err := strconv.ParseUint(str(append([]byte{'0'}, cents...)), 10, 64)
 	if up {
 		v++
 	}

@@ -17,7 +17,12 @@ func SendIn(c *IOContext, dst []byte, t OID, d Datum) []byte {
 	case Int4OID, DateOID, OIDOID, XIDOID, CIDOID, RegclassOID, RegtypeOID, RegprocOID, RegprocedureOID, RegoperOID,
 		RegoperatorOID, RegnamespaceOID, RegroleOID, RegcollationOID, 3734, 3769:
 		return be.AppendUint32(dst, uint32(d.I))
-	case Int8OID, TimeOID, TimestampOID, TimestampTZOID, MoneyOID, XID8OID, Float8OID:
+	case Int8OID, TimeOID, TimestampOID, TimestampTZOID, MoneyOID, XID8OID:
+		return be.AppendUint64(dst, uint64(d.I))
+	case Float8OID:
+		if f := d.Float(); f != f {
+			return be.AppendUint64(dst, 0x7ff8<<48) // PostgreSQL's NaN
+		}
 		return be.AppendUint64(dst, uint64(d.I))
 	case Int2OID:
 		return be.AppendUint16(dst, uint16(d.I))

@@ -326,15 +326,6 @@ func (p *parts) numberField(fs []field, i int, c *Config, prefix *wordKind, time
 		return badFormat
 	}
 	if timeOnly {
-		// A lone number is a time; a number before AM or PM an hour.
-		if i+1 < len(fs) {
-			if w, ok := lookupWord(fs[i+1].s); ok && w.kind == wAMPM {
-				if v, ok := atoi(s); ok && len(s) <= 2 {
-					p.h = v
-					return p.set(mTime)
-				}
-			}
-		}
 		if p.have&mTime == 0 && (dot >= 0 && dot >= 4 || dot < 0 && (len(s) == 4 || len(s) == 6)) {
 			return p.packed(s, false)
 		}
@@ -346,16 +337,6 @@ func (p *parts) numberField(fs []field, i int, c *Config, prefix *wordKind, time
 		return p.packed(s, p.have&mDate == 0)
 	case dot < 0 && len(s) >= 6 && (p.have&mDate == 0 || p.have&mTime == 0):
 		return p.packed(s, p.have&mDate == 0)
-	}
-	if i+1 < len(fs) && p.have&mDate == mDate {
-		if w, ok := lookupWord(fs[i+1].s); ok && w.kind == wAMPM {
-			v, ok := atoi(s)
-			if !ok {
-				return badFormat
-			}
-			p.h = v
-			return p.set(mTime)
-		}
 	}
 	return p.number(s, c)
 }
@@ -566,9 +547,6 @@ func (p *parts) finish() fault {
 		}
 	}
 	if p.have&mDoy != 0 {
-		if p.doy > 365 && !Leap(p.year) {
-			return fieldOverflow
-		}
 		p.year, p.month, p.day = Civil(Days(p.year, 1, 1) + int64(p.doy) - 1)
 		p.have |= mDate
 	}
@@ -582,6 +560,9 @@ func (p *parts) finish() fault {
 		return fieldOverflow
 	}
 	if p.pm >= 0 {
+		if p.have&mTime == 0 {
+			return badFormat
+		}
 		if p.h > 12 {
 			return fieldOverflow
 		}

@@ -211,7 +211,10 @@ func ParseInterval(text []byte, c *Config, mod int32) (Interval, error) {
 	case why != okay || s.over:
 		return over()
 	}
-	if s.months != int64(int32(s.months)) || s.days != int64(int32(s.days)) {
+	if s.months != int64(int32(s.months)) {
+		return Interval{}, errInterval()
+	}
+	if s.days != int64(int32(s.days)) {
 		return over()
 	}
 	return Interval{s.us, int32(s.days), int32(s.months)}, nil
@@ -389,9 +392,7 @@ func decodeISO(t string) (s span, why fault) {
 		if t[0] == 'T' {
 			inTime = true
 			t = t[1:]
-			if t == "" {
-				return s, badFormat
-			}
+			any = true
 			continue
 		}
 		j := 0

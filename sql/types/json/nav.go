@@ -122,7 +122,7 @@ func Unquote(dst, s []byte) []byte {
 	if len(s) >= 2 && bytes.IndexByte(s, '\\') < 0 {
 		return append(dst, s[1:len(s)-1]...)
 	}
-	p := parser{s: s}
+	p := parser{s: s, jsonb: true}
 	b, err := p.str()
 	if err != nil {
 		return append(dst, s...)

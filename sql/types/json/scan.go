@@ -347,6 +347,9 @@ func (p *parser) unicode(start int, out []byte, high rune) ([]byte, rune, error)
 	}
 	p.i += 4
 	isHigh, isLow := r >= 0xD800 && r <= 0xDBFF, r >= 0xDC00 && r <= 0xDFFF
+	if !p.jsonb {
+		return out, 0, nil // json keeps its text: only the form counts
+	}
 	switch {
 	case isHigh && high != 0:
 		return nil, 0, p.fail(start, p.i, "Unicode high surrogate must not follow a high surrogate.")
@@ -356,7 +359,7 @@ func (p *parser) unicode(start int, out []byte, high rune) ([]byte, rune, error)
 		return nil, 0, p.fail(start, p.i, "Unicode low surrogate must follow a high surrogate.")
 	case isLow:
 		r = 0x10000 + (high-0xD800)<<10 + (r - 0xDC00)
-	case r == 0 && p.jsonb:
+	case r == 0:
 		return nil, 0, sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
 			WithDetail("\\u0000 cannot be converted to text.").WithWhere("%s", p.where(p.i))
 	}

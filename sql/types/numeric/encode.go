@@ -97,9 +97,9 @@ func (n Num) AppendBinary(dst []byte) []byte {
 	case NaN:
 		return append(dst, 0, 0, 0, 0, 0xC0, 0, 0, 0)
 	case PosInf:
-		return append(dst, 0, 0, 0, 0, 0xD0, 0, 0, 0)
+		return append(dst, 0, 0, 0, 0, 0xD0, 0, 0, 0x20)
 	case NegInf:
-		return append(dst, 0, 0, 0, 0, 0xF0, 0, 0, 0)
+		return append(dst, 0, 0, 0, 0, 0xF0, 0, 0, 0x20)
 	}
 	digits, weight := n.base10000()
 	sign := uint16(0)
