@@ -28,6 +28,9 @@ func parseParts(text []byte, c *Config, typ string, timeOnly bool) (parts, error
 		return parts{}, explain(badFormat, nil, typ, text)
 	}
 	p, why := decode(fs, c, timeOnly)
+	if timeOnly && why == monthDayOverflow {
+		why = badFormat // a number that is no time
+	}
 	if why != okay {
 		return p, explain(why, &p, typ, text)
 	}
