@@ -17,11 +17,11 @@
 //
 // # Files
 //
-//	deparse.go     Env, Expr, Query; the printer
-//	const.go       constants
-//	expr.go        expressions
-//	call.go        functions, operators, aggregates, windows, special syntaxes
-//	query.go       SELECT, set operations, WITH
-//	from.go        FROM
-//	definition.go  pg_get_indexdef, pg_get_constraintdef
+//	deparse.go  Env, Expr, Query; the printer
+//	const.go    constants
+//	expr.go     expressions
+//	call.go     functions, operators, aggregates, windows, special syntaxes
+//	query.go    SELECT, set operations, WITH
+//	from.go     FROM
+//	stored.go   stored expressions
 package deparse
