@@ -322,6 +322,7 @@ type Aggref struct {
 type GroupingFunc struct {
 	Typed
 	Refs []int
+	Args []Expr // as written; nil in a physical plan
 }
 
 // WindowFunc is a call with OVER; Window indexes Query.Windows.

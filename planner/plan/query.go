@@ -51,6 +51,9 @@ type Query struct {
 	InsertCols []int // attnums in the order of Targets (INSERT: Targets give the full column list after defaults)
 	Overriding byte  // 0, 's' system value, 'u' user value
 	CanSetTag  bool
+
+	// Deps are the objects the query was bound against, Missed the names that were looked up in vain (top query only).
+	Deps, Missed []Dependency
 }
 
 // CTE is one WITH item.
@@ -99,7 +102,9 @@ type RTE struct {
 	CTE         *CTE
 	CTELevelsUp int
 	Lateral     bool
-	Security    types.OID // checked-as role for views' relations
+	Security    types.OID // checked-as role for views' relations, 0 = the current user
+	Need        uint32    // rights the statement needs on Rel: Right* bits
+	Written     []int16   // columns an INSERT or UPDATE assigns, for column rights
 	InFromCl    bool
 }
 
@@ -161,6 +166,8 @@ type SetOp struct {
 	Args []*SetOp
 	RTE  int
 	Cols []Typed
+	// Exprs, on a leaf, are its columns cast to the types of the whole (over Vars of RTE); nil = no cast needed.
+	Exprs []Expr
 }
 
 // Window is an OVER specification.
@@ -196,3 +203,11 @@ type OnConflict struct {
 	Where       Expr
 	ExcludedRTE int
 }
+
+// Rights on a relation: PostgreSQL's ACL bits.
+const (
+	RightInsert uint32 = 1 << iota
+	RightSelect
+	RightUpdate
+	RightDelete
+)

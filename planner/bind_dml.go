@@ -1,0 +1,676 @@
+package planner
+
+import (
+	"herd/planner/plan"
+	"herd/sql/ast"
+	"herd/sql/catalog"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+)
+
+// targetTable opens the relation a statement writes and adds it to the range table: setTargetTable.
+func (s *scope) targetTable(t *ast.TableRef, need uint32, verb string) (*nsItem, *catalog.Relation, error) {
+	b := s.b
+	rel, err := s.openRelation(t.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch rel.Kind {
+	case catalog.KindSequence:
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change sequence \"%s\"", rel.Name)
+	case catalog.KindMatView:
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view \"%s\"", rel.Name)
+	case catalog.KindView:
+		hint := map[string][2]string{
+			"insert into": {"inserting into", "INSERT"}, "update": {"updating", "UPDATE"}, "delete from": {"deleting from", "DELETE"},
+		}[verb]
+		return nil, nil, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cannot %s view \"%s\"", verb, rel.Name).
+			WithDetail("Views that do not select from a single table or view are not automatically updatable.").
+			WithHint("To enable %s the view, provide an INSTEAD OF %s trigger or an unconditional ON %s DO INSTEAD rule.", hint[0], hint[1], hint[1])
+	}
+	if rel.Virtual != nil || rel.OID < 16384 {
+		return nil, nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rel.Name)
+	}
+	r := &plan.RTE{Kind: plan.RTERelation, Alias: rel.Name, Rel: rel, Cols: relColumns(rel), Need: need}
+	if t.Alias != nil && t.Alias.Name != "" {
+		r.Alias, r.HasAlias = t.Alias.Name, true
+	}
+	s.targetRel = s.addRTE(r)
+	s.q.Result = s.targetRel
+	_ = b
+	return s.newItem(s.targetRel), rel, nil
+}
+
+// columnNumber finds a column to assign.
+func (s *scope) columnNumber(rel *catalog.Relation, name string, loc int) (int, error) {
+	for i := range rel.Columns {
+		if c := &rel.Columns[i]; !c.Dropped && c.Name == name {
+			return i, nil
+		}
+	}
+	if systemColumn(name) != nil {
+		return 0, s.b.errorAt(loc, sqlerr.FeatureNotSupported, "cannot assign to system column \"%s\"", name)
+	}
+	return 0, s.b.errorAt(loc, sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, rel.Name)
+}
+
+// assign casts a value to a column's type: transformAssignedExpr.
+func (s *scope) assign(e plan.Expr, c *catalog.Column, loc int) (plan.Expr, error) {
+	b := s.b
+	if t := e.T(); t.Type == c.Type && t.Typmod == c.Typmod {
+		return e, nil
+	}
+	r, err := b.coerceTo(e, c.Type, c.Typmod, coerceAssignment, plan.FormImplicitCast, -1)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		at := e.T().Loc
+		if at < 0 {
+			at = loc
+		}
+		return nil, b.errorAt(at, sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s", c.Name, b.typeName(c.Type), b.typeName(e.T().Type)).
+			WithHint("You will need to rewrite or cast the expression.")
+	}
+	return r, nil
+}
+
+// defaultValue is what DEFAULT means for a column: build_column_default, NULL when there is none.
+func (s *scope) defaultValue(rel *catalog.Relation, c *catalog.Column) (plan.Expr, error) {
+	b := s.b
+	if c.Identity != 0 && c.Sequence != 0 {
+		n := &plan.NextValue{Typed: plan.Typed{Type: types.Int8OID, Typmod: -1, Loc: -1}, Sequence: c.Sequence}
+		return b.coerceTo(n, c.Type, c.Typmod, coerceAssignment, plan.FormImplicitCast, -1)
+	}
+	if c.Default != "" {
+		e, err := b.relExpr(rel, c.Default, kindDefault)
+		if err != nil {
+			return nil, err
+		}
+		return s.assign(e, c, -1)
+	}
+	if b.isDomain(c.Type) {
+		if text := b.domainDefault(c.Type); text != "" {
+			e, err := b.relExpr(rel, text, kindDefault)
+			if err != nil {
+				return nil, err
+			}
+			return s.assign(e, c, -1)
+		}
+		base, mod := b.baseTypeMod(c.Type, c.Typmod)
+		null := &plan.Const{Typed: plan.Typed{Type: base, Typmod: mod, Collation: c.Collation, Loc: -1}, Value: types.NullDatum}
+		return b.coerceDomain(null, c.Type, base, mod, coerceImplicit, plan.FormImplicitCast, -1)
+	}
+	return &plan.Const{Typed: plan.Typed{Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Loc: -1}, Value: types.NullDatum}, nil
+}
+
+func (b *binder) domainDefault(id types.OID) string {
+	for t := b.typ(id); t != nil && t.Type == 'd'; t = b.typ(t.BaseType) {
+		if t.Default != "" {
+			return t.Default
+		}
+	}
+	return ""
+}
+
+// bindInsert is transformInsertStmt with the rewriter's work on defaults.
+func (s *scope) bindInsert(x *ast.Insert) (*plan.Query, error) {
+	s.newQuery(plan.CmdInsert)
+	if x.With != nil {
+		if err := s.bindWith(x.With); err != nil {
+			return nil, err
+		}
+	}
+	need := plan.RightInsert
+	if x.OnConflict != nil && x.OnConflict.DoUpdate {
+		need |= plan.RightUpdate
+	}
+	item, rel, err := s.targetTable(x.Table, need, "insert into")
+	if err != nil {
+		return nil, err
+	}
+	s.q.Overriding = [...]byte{0, 'u', 's'}[x.Overriding]
+	cols, err := s.insertColumns(rel, x)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]plan.Expr, len(rel.Columns)) // by attno-1; nil = default
+	if x.Source != nil {
+		if err := s.insertSource(x, rel, cols, values); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.insertTargets(rel, values); err != nil {
+		return nil, err
+	}
+	if x.OnConflict != nil {
+		if err := s.bindOnConflict(x.OnConflict, rel, item); err != nil {
+			return nil, err
+		}
+	}
+	if len(x.Returning) > 0 {
+		s.ns = []*nsItem{item}
+		if s.q.Returning, err = s.targets(x.Returning, kindReturning); err != nil {
+			return nil, err
+		}
+		return s.q, s.returningUnknowns()
+	}
+	return s.q, nil
+}
+
+func (s *scope) returningUnknowns() error {
+	for _, t := range s.q.Returning {
+		if t.Expr.T().Type == types.UnknownOID {
+			e, err := s.b.coerce(t.Expr, types.TextOID, -1, coerceImplicit, plan.FormImplicitCast, -1)
+			if err != nil {
+				return err
+			}
+			t.Expr = e
+		}
+	}
+	return nil
+}
+
+// insertColumn is one target column of an INSERT.
+type insertColumn struct {
+	at  int // index in rel.Columns
+	loc int
+}
+
+// insertColumns is checkInsertTargets.
+func (s *scope) insertColumns(rel *catalog.Relation, x *ast.Insert) ([]insertColumn, error) {
+	var out []insertColumn
+	if len(x.Columns) == 0 {
+		out = make([]insertColumn, 0, len(rel.Columns))
+		for i := range rel.Columns {
+			if !rel.Columns[i].Dropped {
+				out = append(out, insertColumn{i, -1})
+			}
+		}
+		return out, nil
+	}
+	for i := range x.Columns {
+		c := &x.Columns[i]
+		at, err := s.columnNumber(rel, c.Name, int(c.Off))
+		if err != nil {
+			return nil, err
+		}
+		if len(c.Steps) > 0 {
+			return nil, s.b.errorAt(int(c.Off), sqlerr.FeatureNotSupported, "assignment to a part of column \"%s\" in INSERT is not supported", c.Name)
+		}
+		for _, o := range out {
+			if o.at == at {
+				return nil, s.b.errorAt(int(c.Off), sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+			}
+		}
+		out = append(out, insertColumn{at, int(c.Off)})
+	}
+	return out, nil
+}
+
+// insertSource binds VALUES or the query of an INSERT.
+func (s *scope) insertSource(x *ast.Insert, rel *catalog.Relation, cols []insertColumn, values []plan.Expr) error {
+	src := x.Source
+	v, isValues := src.Body.(*ast.Values)
+	if isValues && src.With == nil && len(src.OrderBy) == 0 && src.Limit == nil && src.Offset == nil && len(src.Locking) == 0 {
+		if len(v.Rows) == 1 {
+			return s.insertRow(x, rel, cols, v.Rows[0], values)
+		}
+		return s.insertRows(x, rel, cols, v, values)
+	}
+	child := s.newChild()
+	child.parent = s
+	savedNS := s.ns
+	s.ns = nil
+	q, err := child.bindSelect(src)
+	s.ns = savedNS
+	if err != nil {
+		return err
+	}
+	it, err := s.subqueryRTE(q, &ast.Alias{Name: "*SELECT*"}, false)
+	if err != nil {
+		return err
+	}
+	s.q.From = []plan.FromItem{plan.RangeRef{RTE: it.rte}}
+	n := it.ncols(s.q)
+	exprs := make([]plan.Expr, 0, n)
+	k := 0
+	for _, t := range q.Targets {
+		if t.Junk {
+			continue
+		}
+		switch t.Expr.(type) {
+		case *plan.Const, *plan.Param:
+			if t.Expr.T().Type == types.UnknownOID {
+				exprs = append(exprs, t.Expr)
+				k++
+				continue
+			}
+		}
+		e := it.col(s.q, k).toVar(0, t.Expr.T().Loc)
+		exprs = append(exprs, e)
+		k++
+	}
+	return s.insertExprs(x, rel, cols, exprs, values)
+}
+
+// insertRow binds a single VALUES row.
+func (s *scope) insertRow(x *ast.Insert, rel *catalog.Relation, cols []insertColumn, row []ast.Expr, values []plan.Expr) error {
+	exprs := make([]plan.Expr, len(row))
+	for i, a := range row {
+		if _, ok := a.(*ast.Default); ok {
+			exprs[i] = &plan.SetToDefault{Typed: plan.Typed{Typmod: -1, Loc: int(a.Pos())}}
+			continue
+		}
+		e, err := s.expr(a, kindValuesSingle)
+		if err != nil {
+			return err
+		}
+		exprs[i] = e
+	}
+	return s.insertExprs(x, rel, cols, exprs, values)
+}
+
+// insertExprs is transformInsertRow.
+func (s *scope) insertExprs(x *ast.Insert, rel *catalog.Relation, cols []insertColumn, exprs, values []plan.Expr) error {
+	if err := s.insertArity(x, cols, exprs); err != nil {
+		return err
+	}
+	for i, e := range exprs {
+		c := &rel.Columns[cols[i].at]
+		s.q.RTable[s.q.Result].Written = append(s.q.RTable[s.q.Result].Written, c.Num)
+		v, err := s.insertValue(rel, c, e, cols[i].loc)
+		if err != nil {
+			return err
+		}
+		values[cols[i].at] = v
+	}
+	return nil
+}
+
+func (s *scope) insertArity(x *ast.Insert, cols []insertColumn, exprs []plan.Expr) error {
+	if len(exprs) > len(cols) {
+		return s.b.errorAt(exprs[len(cols)].T().Loc, sqlerr.SyntaxError, "INSERT has more expressions than target columns")
+	}
+	if len(exprs) < len(cols) && len(x.Columns) > 0 {
+		e := s.b.errorAt(cols[len(exprs)].loc, sqlerr.SyntaxError, "INSERT has more target columns than expressions")
+		if len(exprs) == 1 {
+			if r, ok := exprs[0].(*plan.RowExpr); ok && len(r.Args) == len(cols) {
+				e.WithHint("The insertion source is a row expression containing the same number of columns expected by the INSERT. Did you accidentally use extra parentheses?")
+			}
+		}
+		return e
+	}
+	return nil
+}
+
+// insertValue applies the rules for generated and identity columns; nil means default.
+func (s *scope) insertValue(rel *catalog.Relation, c *catalog.Column, e plan.Expr, loc int) (plan.Expr, error) {
+	_, isDefault := e.(*plan.SetToDefault)
+	if c.Generated != "" && !isDefault {
+		return nil, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).WithDetail("Column \"%s\" is a generated column.", c.Name)
+	}
+	if isDefault {
+		return nil, nil
+	}
+	if c.Identity == 'a' && s.q.Overriding == 0 {
+		return nil, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
+			WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).WithHint("Use OVERRIDING SYSTEM VALUE to override.")
+	}
+	v, err := s.assign(e, c, loc)
+	if err != nil {
+		return nil, err
+	}
+	if c.Identity != 0 && s.q.Overriding == 'u' {
+		return nil, nil
+	}
+	return v, nil
+}
+
+// insertRows binds a VALUES list of several rows.
+func (s *scope) insertRows(x *ast.Insert, rel *catalog.Relation, cols []insertColumn, v *ast.Values, values []plan.Expr) error {
+	rows := make([][]plan.Expr, len(v.Rows))
+	width := len(v.Rows[0])
+	allDefault := make([]bool, width)
+	for k := range allDefault {
+		allDefault[k] = true
+	}
+	for i, r := range v.Rows {
+		if len(r) != width {
+			loc := int(v.Off)
+			if len(r) > 0 {
+				loc = int(r[0].Pos())
+			}
+			return s.b.errorAt(loc, sqlerr.SyntaxError, "VALUES lists must all be the same length")
+		}
+		rows[i] = make([]plan.Expr, width)
+		for k, a := range r {
+			if _, ok := a.(*ast.Default); ok {
+				rows[i][k] = &plan.SetToDefault{Typed: plan.Typed{Typmod: -1, Loc: int(a.Pos())}}
+				continue
+			}
+			allDefault[k] = false
+			e, err := s.expr(a, kindValues)
+			if err != nil {
+				return err
+			}
+			rows[i][k] = e
+		}
+		if err := s.insertArity(x, cols, rows[i]); err != nil {
+			return err
+		}
+		for k, e := range rows[i] {
+			c := &rel.Columns[cols[k].at]
+			val, err := s.insertValue(rel, c, e, cols[k].loc)
+			if err != nil {
+				return err
+			}
+			if val == nil && c.Generated == "" {
+				if val, err = s.defaultValue(rel, c); err != nil {
+					return err
+				}
+			}
+			if val == nil {
+				val = &plan.Const{Typed: plan.Typed{Type: c.Type, Typmod: c.Typmod, Loc: -1}, Value: types.NullDatum}
+			}
+			rows[i][k] = val
+		}
+	}
+	rte := &plan.RTE{Kind: plan.RTEValues, Alias: "*VALUES*", Values: rows}
+	for k := range width {
+		c := &rel.Columns[cols[k].at]
+		rte.Cols = append(rte.Cols, plan.Column{Name: "column" + itoa(k+1), Typed: plan.Typed{Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Loc: -1}})
+	}
+	at := s.addRTE(rte)
+	s.q.From = []plan.FromItem{plan.RangeRef{RTE: at}}
+	for k := range width {
+		c := &rel.Columns[cols[k].at]
+		s.q.RTable[s.q.Result].Written = append(s.q.RTable[s.q.Result].Written, c.Num)
+		if allDefault[k] {
+			continue
+		}
+		values[cols[k].at] = &plan.Var{Typed: rte.Cols[k].Typed, RTE: at, Attno: k + 1}
+	}
+	return nil
+}
+
+// insertTargets fills q.Targets with a value for every live column.
+func (s *scope) insertTargets(rel *catalog.Relation, values []plan.Expr) error {
+	targets := make([]plan.Target, len(rel.Columns))
+	for i := range rel.Columns {
+		c := &rel.Columns[i]
+		if c.Dropped {
+			continue
+		}
+		v := values[i]
+		if v == nil {
+			var err error
+			if c.Generated != "" {
+				v = &plan.Const{Typed: plan.Typed{Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Loc: -1}, Value: types.NullDatum}
+			} else if v, err = s.defaultValue(rel, c); err != nil {
+				return err
+			}
+		}
+		t := &targets[i]
+		t.Expr, t.Name, t.Attno = v, c.Name, i+1
+		s.q.Targets = append(s.q.Targets, t)
+		s.q.InsertCols = append(s.q.InsertCols, i+1)
+	}
+	return nil
+}
+
+// bindUpdate is transformUpdateStmt.
+func (s *scope) bindUpdate(x *ast.Update) (*plan.Query, error) {
+	s.newQuery(plan.CmdUpdate)
+	if x.With != nil {
+		if err := s.bindWith(x.With); err != nil {
+			return nil, err
+		}
+	}
+	item, rel, err := s.targetTable(x.Table, plan.RightUpdate, "update")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.dmlFrom(item, x.From, x.Where); err != nil {
+		return nil, err
+	}
+	if len(x.Returning) > 0 {
+		if s.q.Returning, err = s.targets(x.Returning, kindReturning); err != nil {
+			return nil, err
+		}
+		if err := s.returningUnknowns(); err != nil {
+			return nil, err
+		}
+	}
+	if s.q.Targets, err = s.setClause(x.Set, rel); err != nil {
+		return nil, err
+	}
+	return s.q, nil
+}
+
+// dmlFrom binds FROM or USING and WHERE of UPDATE and DELETE.
+func (s *scope) dmlFrom(item *nsItem, from []ast.FromItem, where ast.Expr) error {
+	s.ns = append(s.ns, item)
+	item.latOnly, item.latOK = true, false
+	s.q.From = append(s.q.From, plan.RangeRef{RTE: item.rte})
+	if err := s.bindFrom(from); err != nil {
+		return err
+	}
+	item.latOnly, item.latOK = false, true
+	if where == nil {
+		return nil
+	}
+	w, err := s.condition(where, kindWhere, "WHERE")
+	if err != nil {
+		return err
+	}
+	s.q.Where = w
+	return nil
+}
+
+// setClause binds SET: transformUpdateTargetList.
+func (s *scope) setClause(set []ast.Assignment, rel *catalog.Relation) ([]*plan.Target, error) {
+	var out []*plan.Target
+	for i := range set {
+		a := &set[i]
+		exprs, err := s.setValues(a)
+		if err != nil {
+			return nil, err
+		}
+		for k := range a.Targets {
+			t := &a.Targets[k]
+			at, err := s.columnNumber(rel, t.Name, int(t.Off))
+			if err != nil {
+				if len(t.Steps) > 0 && t.Name == s.q.RTable[s.targetRel].Alias {
+					return nil, sqlerr.From(err).WithHint("SET target columns cannot be qualified with the relation name.")
+				}
+				return nil, err
+			}
+			if out, err = s.setColumn(out, rel, at, t, exprs[k]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// setValues binds the right side of one assignment, one expression a column.
+func (s *scope) setValues(a *ast.Assignment) ([]plan.Expr, error) {
+	one := func(e ast.Expr) (plan.Expr, error) {
+		if _, ok := e.(*ast.Default); ok {
+			return &plan.SetToDefault{Typed: plan.Typed{Typmod: -1, Loc: int(e.Pos())}}, nil
+		}
+		return s.expr(e, kindUpdateSource)
+	}
+	if !a.Multi {
+		e, err := one(a.Value)
+		return []plan.Expr{e}, err
+	}
+	n := len(a.Targets)
+	mismatch := func() error {
+		return s.b.errorAt(int(a.Value.Pos()), sqlerr.SyntaxError, "number of columns does not match number of values")
+	}
+	switch v := a.Value.(type) {
+	case *ast.Row:
+		if len(v.Args) != n {
+			return nil, mismatch()
+		}
+		out := make([]plan.Expr, n)
+		for i, e := range v.Args {
+			x, err := one(e)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = x
+		}
+		return out, nil
+	case *ast.SubLink:
+		if v.Kind == ast.SubScalar {
+			return s.setSubquery(v, n, mismatch)
+		}
+	}
+	return nil, s.b.errorAt(int(a.Value.Pos()), sqlerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+}
+
+// setSubquery is SET (a, b) = (SELECT ...): the subquery yields one row value whose fields are taken apart.
+func (s *scope) setSubquery(v *ast.SubLink, n int, mismatch func() error) ([]plan.Expr, error) {
+	q, err := s.subQuery(v.Query, true)
+	if err != nil {
+		return nil, err
+	}
+	cols := outputColumns(q)
+	if len(cols) != n {
+		return nil, mismatch()
+	}
+	inner := &plan.Query{Command: plan.CmdSelect, Result: -1, RTable: []*plan.RTE{{Kind: plan.RTESubquery, Sub: shiftQuery(q, 1), Alias: "s", Cols: cols, InFromCl: true}}, From: []plan.FromItem{plan.RangeRef{RTE: 0}}}
+	row := &plan.RowExpr{Typed: plan.Typed{Type: types.RecordOID, Typmod: -1, Loc: -1}}
+	for i, c := range cols {
+		row.Args = append(row.Args, &plan.Var{Typed: c.Typed, RTE: 0, Attno: i + 1})
+		row.Names = append(row.Names, c.Name)
+	}
+	inner.Targets = []*plan.Target{{Expr: row, Name: "row"}}
+	link := &plan.SubLink{Typed: row.Typed, Kind: plan.SubScalar, Query: inner}
+	out := make([]plan.Expr, n)
+	for i, c := range cols {
+		out[i] = &plan.FieldSelect{Typed: c.Typed, Arg: link, Field: i + 1, Name: c.Name}
+	}
+	return out, nil
+}
+
+// shiftQuery moves a query delta levels further in.
+func shiftQuery(q *plan.Query, delta int) *plan.Query {
+	return mapQuery(q, 0, func(e plan.Expr, level int) plan.Expr { return shiftNode(e, level+1, delta) })
+}
+
+// setColumn adds one assignment.
+func (s *scope) setColumn(out []*plan.Target, rel *catalog.Relation, at int, t *ast.ColumnTarget, e plan.Expr) ([]*plan.Target, error) {
+	c := &rel.Columns[at]
+	_, isDefault := e.(*plan.SetToDefault)
+	if !isDefault && (c.Identity == 'a' || c.Generated != "") {
+		err := sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", c.Name)
+		if c.Generated != "" {
+			return nil, err.WithDetail("Column \"%s\" is a generated column.", c.Name)
+		}
+		return nil, err.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name)
+	}
+	s.q.RTable[s.q.Result].Written = append(s.q.RTable[s.q.Result].Written, c.Num)
+	var prev *plan.Target
+	for _, o := range out {
+		if o.Attno == at+1 {
+			prev = o
+		}
+	}
+	if len(t.Steps) > 0 {
+		return s.setPart(out, prev, rel, at, t, e)
+	}
+	if prev != nil {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column \"%s\"", c.Name)
+	}
+	if isDefault {
+		if c.Generated != "" {
+			return out, nil
+		}
+		d, err := s.defaultValue(rel, c)
+		if err != nil {
+			return nil, err
+		}
+		e = d
+	} else {
+		v, err := s.assign(e, c, int(t.Off))
+		if err != nil {
+			return nil, err
+		}
+		e = v
+	}
+	return append(out, &plan.Target{Expr: e, Name: c.Name, Attno: at + 1}), nil
+}
+
+// setPart assigns to an array element or slice, or to a jsonb member.
+func (s *scope) setPart(out []*plan.Target, prev *plan.Target, rel *catalog.Relation, at int, t *ast.ColumnTarget, e plan.Expr) ([]*plan.Target, error) {
+	b, c := s.b, &rel.Columns[at]
+	for i := range t.Steps {
+		if t.Steps[i].Kind == ast.StepField || t.Steps[i].Kind == ast.StepStar {
+			return nil, b.errorAt(int(t.Off), sqlerr.FeatureNotSupported, "assignment to a field of column \"%s\" is not supported", c.Name)
+		}
+	}
+	if _, ok := e.(*plan.SetToDefault); ok {
+		return nil, b.errorAt(int(t.Off), sqlerr.FeatureNotSupported, "cannot set an array element to DEFAULT")
+	}
+	var base plan.Expr = &plan.Var{Typed: plan.Typed{Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Loc: int(t.Off)}, RTE: s.targetRel, Attno: at + 1}
+	if prev != nil {
+		if sub, ok := prev.Expr.(*plan.Subscript); !ok || sub.Assign == nil {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column \"%s\"", c.Name)
+		}
+		base = prev.Expr
+	}
+	saved := s.kind
+	s.kind = kindUpdateTarget
+	f, err := s.subscript(base, t.Steps, int(t.Off))
+	s.kind = saved
+	if err != nil {
+		return nil, err
+	}
+	n := f.(*plan.Subscript)
+	want := n.Elem
+	if n.Slice {
+		want = n.Type
+	}
+	v, err := b.coerceTo(e, want, n.Typmod, coerceAssignment, plan.FormImplicitCast, -1)
+	if err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return nil, b.errorAt(int(t.Off), sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, b.typeName(want), b.typeName(e.T().Type)).
+			WithHint("You will need to rewrite or cast the expression.")
+	}
+	n.Assign, n.Type, n.Typmod = v, c.Type, c.Typmod
+	if prev != nil {
+		prev.Expr = n
+		return out, nil
+	}
+	return append(out, &plan.Target{Expr: n, Name: c.Name, Attno: at + 1}), nil
+}
+
+// bindDelete is transformDeleteStmt.
+func (s *scope) bindDelete(x *ast.Delete) (*plan.Query, error) {
+	s.newQuery(plan.CmdDelete)
+	if x.With != nil {
+		if err := s.bindWith(x.With); err != nil {
+			return nil, err
+		}
+	}
+	item, _, err := s.targetTable(x.Table, plan.RightDelete, "delete from")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.dmlFrom(item, x.Using, x.Where); err != nil {
+		return nil, err
+	}
+	if len(x.Returning) > 0 {
+		if s.q.Returning, err = s.targets(x.Returning, kindReturning); err != nil {
+			return nil, err
+		}
+		return s.q, s.returningUnknowns()
+	}
+	return s.q, nil
+}
