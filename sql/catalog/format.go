@@ -76,7 +76,7 @@ func FormatType(r Reader, id types.OID, typmod types.Typmod, given bool, path []
 	if err != nil {
 		return "", err
 	}
-	if typmod >= 0 && t.ModOut != 0 {
+	if typmod >= 0 {
 		name += typmodText(t.OID, typmod)
 	}
 	return name + suffix, nil
@@ -107,7 +107,7 @@ func standardType(id types.OID, typmod types.Typmod, given bool) string {
 	if (id == types.BPCharOID || id == types.BitOID) && typmod < 0 && given {
 		return "" // "bpchar" and "bit" without length are not CHARACTER and BIT
 	}
-	if typmod < 0 {
+	if t := pgdata.TypeByOID(id); typmod < 0 || t.ModOut == 0 {
 		return name
 	}
 	text := typmodText(id, typmod)
