@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"herd/tests/peer"
 )
 
 func main() {
@@ -59,7 +61,7 @@ func run(ctx context.Context) (err error) {
 	b := &bench{ctx: ctx, s: s, fleet: &fleet{binary: filepath.Join(dir, "herd"), dir: dir, keep: *sets, running: map[string]*server{}},
 		log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }, ready: map[string]bool{}}
 	defer func() { err = errors.Join(err, b.fleet.endAll(), os.RemoveAll(dir)) }()
-	if err := b.fleet.build(ctx); err != nil {
+	if err := peer.BuildHerd(ctx, b.fleet.binary); err != nil {
 		return err
 	}
 	return b.runAll(rows, *out)

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -87,83 +83,29 @@ func (f *fleet) endAll() error {
 	return errors.Join(all...)
 }
 
-// build compiles herd from the working tree.
-func (f *fleet) build(ctx context.Context) error {
-	c := exec.CommandContext(ctx, "go", "build", "-o", f.binary, "./cmd/herd")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("build herd: %w: %s", err, out)
-	}
-	return nil
-}
-
 func (f *fleet) startHerd(ctx context.Context) (*server, error) {
 	base, err := os.MkdirTemp(f.dir, "herd-bench-")
 	if err != nil {
 		return nil, err
 	}
-	port, err := peer.FreePort()
-	if err != nil {
-		return nil, err
-	}
-	s := &server{name: "herd", url: fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)}
-	launch := func() (stop func() error, err error) { return f.launchHerd(ctx, s, base, port) }
-	end, err := launch()
+	h := &peer.Herd{Binary: f.binary, Dir: base, Settings: f.keep}
+	p, err := h.Start(ctx)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(base))
 	}
-	s.stop = func() error { return errors.Join(end(), os.RemoveAll(base)) }
-	s.restart = func(context.Context) (time.Duration, error) {
-		if err := end(); err != nil {
+	s := &server{name: "herd", url: p.URL, pid: p.Pid}
+	s.stop = func() error { return p.Stop() }
+	s.restart = func(ctx context.Context) (time.Duration, error) {
+		if err := p.Shutdown(); err != nil {
 			return 0, err
 		}
-		start := time.Now()
-		if end, err = launch(); err != nil {
+		if p, err = h.Start(ctx); err != nil {
 			return 0, err
 		}
-		return time.Since(start), nil
+		s.pid = p.Pid
+		return p.Took, nil
 	}
 	return s, nil
-}
-
-// launchHerd starts herd and waits until it says that it listens.
-func (f *fleet) launchHerd(ctx context.Context, s *server, base string, port int) (func() error, error) {
-	args := []string{"server", "--until-stdin-closes", "--base-dir", filepath.Join(base, "data"), "--port", strconv.Itoa(port), "--set", "http.enabled=false"}
-	for _, set := range f.keep {
-		args = append(args, "--set", set)
-	}
-	c := exec.CommandContext(ctx, f.binary, args...)
-	c.Stderr = os.Stderr
-	in, err := c.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Start(); err != nil {
-		return nil, fmt.Errorf("start herd: %w", err)
-	}
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			return nil, fmt.Errorf("herd ended while starting: %w", errors.Join(err, c.Wait()))
-		}
-		if strings.HasPrefix(strings.TrimSpace(line), "listening on") {
-			break
-		}
-	}
-	s.pid = c.Process.Pid
-	return func() error {
-		_ = in.Close() // the server ends when its standard input does
-		_, _ = io.Copy(io.Discard, lines)
-		if err := c.Wait(); err != nil {
-			return fmt.Errorf("stop herd: %w", err)
-		}
-		return nil
-	}, nil
 }
 
 // residentBytes returns the memory of a process that is in RAM.

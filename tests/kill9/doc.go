@@ -18,5 +18,5 @@
 //
 // # Files
 //
-//   - main.go: flags and rounds. server.go: the process. client.go: the transactions. check.go: what must hold.
+//   - main.go: flags and rounds. client.go: the transactions. check.go: what must hold.
 package main

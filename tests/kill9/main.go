@@ -56,32 +56,28 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
 	}()
-	if o.binary == "" {
-		o.binary = filepath.Join(dir, "herd")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", o.binary, "./cmd/herd").CombinedOutput(); err != nil {
-			return fmt.Errorf("build herd: %w: %s", err, out)
+	h := &peer.Herd{Binary: o.binary, Dir: filepath.Join(dir, "data"), Settings: o.sets}
+	if h.Binary == "" {
+		h.Binary = filepath.Join(dir, "herd")
+		if err := peer.BuildHerd(ctx, h.Binary); err != nil {
+			return err
 		}
 	}
-	port, err := peer.FreePort()
+	s, err := h.Start(ctx)
 	if err != nil {
 		return err
 	}
-	url := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
-	s, err := startServer(ctx, o.binary, filepath.Join(dir, "data"), port, o.sets)
-	if err != nil {
-		return err
-	}
-	if err := load(ctx, url, o.scale); err != nil {
-		return errors.Join(err, s.kill())
+	if err := load(ctx, s.URL, o.scale); err != nil {
+		return errors.Join(err, s.Kill())
 	}
 	l := newLedger()
 	for round := range o.rounds {
-		if s, err = killRound(ctx, o, s, round, url, filepath.Join(dir, "data"), port, l); err != nil {
+		if s, err = killRound(ctx, o, h, s, round, l); err != nil {
 			keep = true
 			return fmt.Errorf("round %d: %w", round+1, err)
 		}
 	}
-	return s.kill()
+	return s.Kill()
 }
 
 // load fills pgbench's tables.
@@ -97,11 +93,11 @@ func load(ctx context.Context, url string, scale int) error {
 }
 
 // killRound runs clients, kills the server, starts it again and checks. It returns the new server.
-func killRound(ctx context.Context, o options, s *server, round int, url, base string, port int, l *ledger) (*server, error) {
+func killRound(ctx context.Context, o options, h *peer.Herd, s *peer.Server, round int, l *ledger) (*peer.Server, error) {
 	before := len(l.acked)
 	var clients sync.WaitGroup
 	for number := range o.clients {
-		clients.Go(func() { runClient(ctx, url, o.scale, round, number, l) })
+		clients.Go(func() { runClient(ctx, s.URL, o.scale, round, number, l) })
 	}
 	wait := o.least
 	if o.rounds > 1 {
@@ -111,25 +107,25 @@ func killRound(ctx context.Context, o options, s *server, round int, url, base s
 	case <-time.After(wait):
 	case <-ctx.Done():
 	}
-	if err := s.kill(); err != nil {
+	if err := s.Kill(); err != nil {
 		return nil, err
 	}
 	clients.Wait()
 	if trouble := l.trouble.Load(); trouble != nil {
 		return nil, fmt.Errorf("before the kill: %w", *trouble)
 	}
-	s, err := startServer(ctx, o.binary, base, port, o.sets)
+	s, err := h.Start(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, problems, err := checkServer(ctx, url, l)
+	rows, problems, err := checkServer(ctx, s.URL, l)
 	if err != nil {
-		return nil, errors.Join(err, s.kill())
+		return nil, errors.Join(err, s.Kill())
 	}
 	fmt.Printf("round %2d: killed after %.1f s and %d acknowledged commits; up again in %.2f s; history has %d rows for %d acknowledged in all\n",
-		round+1, wait.Seconds(), len(l.acked)-before, s.took.Seconds(), rows, len(l.acked))
+		round+1, wait.Seconds(), len(l.acked)-before, s.Took.Seconds(), rows, len(l.acked))
 	if problems != nil {
-		return nil, errors.Join(errors.New(strings.Join(problems, "; ")), s.kill())
+		return nil, errors.Join(errors.New(strings.Join(problems, "; ")), s.Kill())
 	}
 	return s, nil
 }

@@ -1,4 +1,4 @@
-// Package peer starts a throw-away PostgreSQL or MariaDB for tests and measurements that compare herd with it.
+// Package peer starts a throw-away PostgreSQL, MariaDB or herd for tests and measurements that compare them.
 //
 // # Purpose
 //
@@ -16,5 +16,5 @@
 //
 // # Files
 //
-//   - peer.go: servers as processes, and the testing helpers. postgres.go, mariadb.go: how each is made and started.
+//   - peer.go: servers as processes, and the testing helpers. postgres.go, mariadb.go, herd.go: how each is made and started.
 package peer

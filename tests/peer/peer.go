@@ -24,9 +24,12 @@ type Server struct {
 	Dir string
 	// Pid is the server's process.
 	Pid int
+	// Took is the time from the start to the first sign of readiness, for herd.
+	Took time.Duration
 
 	process *exec.Cmd
 	done    chan struct{} // closed when the process has ended
+	ended   error         // how a herd ended; valid after done
 	stop    syscall.Signal
 }
 
@@ -45,6 +48,9 @@ func (s *Server) Shutdown() error {
 	_ = s.process.Process.Signal(s.stop) // fails only when it has ended already
 	select {
 	case <-s.done:
+		if s.ended != nil {
+			return fmt.Errorf("server with data in %s: %w", s.Dir, s.ended)
+		}
 		return nil
 	case <-time.After(patience):
 		_ = s.process.Process.Kill()
