@@ -143,7 +143,7 @@ func (p *prefixConn) Read(b []byte) (int, error) {
 
 // parseStartup reads the name/value pairs and negotiates the protocol version.
 func (c *conn) parseStartup(version int, body []byte) (*session.StartupInfo, error) {
-	info := &session.StartupInfo{Remote: c.nc.RemoteAddr(), TLS: c.tls != nil, Started: time.Now()}
+	info := &session.StartupInfo{Remote: c.nc.RemoteAddr(), Local: c.nc.LocalAddr(), TLS: c.tls != nil, Started: time.Now()}
 	var unknown []string
 	for len(body) > 0 && body[0] != 0 {
 		name, rest, ok1 := bytes.Cut(body, []byte{0})

@@ -84,14 +84,7 @@ func (s *Session) simpleRun(p *prepared) (commandTag, error) {
 	if err != nil {
 		return commandTag{}, err
 	}
-	defer s.closePortal(po)
-	if po.cols != nil {
-		s.describeColumns(po.cols, nil)
-	}
-	if _, err := po.run(s, 0, s.wireSink(po)); err != nil {
-		return commandTag{}, err
-	}
-	return po.tag(), nil
+	return s.runSimple(po)
 }
 
 // parseText checks nesting and parses; an empty list is an empty query.

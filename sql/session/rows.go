@@ -243,3 +243,32 @@ func (s *Session) wireColumns(cols []plan.Column, origins []plan.Origin) []wire.
 	}
 	return out
 }
+
+// rowFunc hands each row to a function.
+type rowFunc struct {
+	row []types.Datum
+	f   func([]types.Datum) error
+}
+
+func (r *rowFunc) writeBatch(b *vec.Batch) error {
+	rows := b.Rows()
+	for k := 0; k < rows; k++ {
+		i := k
+		if b.Sel != nil {
+			i = int(b.Sel[k])
+		}
+		for c := range r.row {
+			v, err := b.Col(c)
+			if err != nil {
+				return err
+			}
+			r.row[c] = v.Datum(i)
+		}
+		if err := r.f(r.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *rowFunc) writeRow(row []types.Datum) error { return r.f(row) }

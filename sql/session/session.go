@@ -19,7 +19,7 @@ import (
 type StartupInfo struct {
 	User, Database string
 	Settings       []Setting // application_name, client_encoding ... and the "options" parameter, in order
-	Remote         net.Addr
+	Remote, Local  net.Addr
 	TLS            bool
 	Started        time.Time
 	PID            int32
@@ -89,6 +89,7 @@ type Session struct {
 	env        exec.Env
 	bindParams []types.Datum
 	sequences  sequenceState
+	shapes     shapes
 	tempSchema types.OID
 	notices    []*sqlerr.Error
 

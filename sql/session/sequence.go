@@ -1,0 +1,151 @@
+package session
+
+import (
+	"herd/engine"
+	"herd/sql/catalog"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+)
+
+// sequenceState is what currval and lastval remember in a session.
+type sequenceState struct {
+	last  map[types.OID]int64
+	newst types.OID // sequence of the latest nextval, for lastval
+}
+
+func (q *sequenceState) clear() { *q = sequenceState{} }
+
+func (q *sequenceState) note(seq types.OID, v int64) {
+	if q.last == nil {
+		q.last = make(map[types.OID]int64)
+	}
+	q.last[seq] = v
+	q.newst = seq
+}
+
+// sequenceRelation finds a sequence by OID.
+func (s *Session) sequenceRelation(id types.OID) (*catalog.Relation, error) {
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	rel, err := cat.RelationByOID(id)
+	if err != nil {
+		return nil, err
+	}
+	if rel == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", id)
+	}
+	if rel.Kind != catalog.KindSequence || rel.Sequence == nil {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", rel.Name)
+	}
+	return rel, nil
+}
+
+func sequenceSpec(rel *catalog.Relation) engine.SequenceSpec {
+	q := rel.Sequence
+	return engine.SequenceSpec{Name: rel.Name, Start: q.Start, Increment: q.Increment, Min: q.Min, Max: q.Max, Cycle: q.Cycle}
+}
+
+// NextVal implements funcs.Env.
+func (e *environment) NextVal(seq types.OID) (int64, error) {
+	s := e.s()
+	rel, err := s.sequenceRelation(seq)
+	if err != nil {
+		return 0, err
+	}
+	if s.modes.readOnly {
+		return 0, sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute nextval() in a read-only transaction")
+	}
+	v, err := s.eng.NextValue(uint32(seq), sequenceSpec(rel))
+	if err != nil {
+		return 0, err
+	}
+	s.sequences.note(seq, v)
+	return v, nil
+}
+
+// CurrVal implements funcs.Env.
+func (e *environment) CurrVal(seq types.OID) (int64, error) {
+	rel, err := e.s().sequenceRelation(seq)
+	if err != nil {
+		return 0, err
+	}
+	v, ok := e.sequences.last[seq]
+	if !ok {
+		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "currval of sequence \"%s\" is not yet defined in this session", rel.Name)
+	}
+	return v, nil
+}
+
+// LastVal implements funcs.Env.
+func (e *environment) LastVal() (int64, error) {
+	v, ok := e.sequences.last[e.sequences.newst]
+	if !ok {
+		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
+	}
+	return v, nil
+}
+
+// SetVal implements funcs.Env.
+func (e *environment) SetVal(seq types.OID, value int64, called bool) error {
+	s := e.s()
+	rel, err := s.sequenceRelation(seq)
+	if err != nil {
+		return err
+	}
+	if value < rel.Sequence.Min || value > rel.Sequence.Max {
+		return sqlerr.New(sqlerr.NumericValueOutOfRange, "setval: value %d is out of bounds for sequence \"%s\" (%d..%d)",
+			value, rel.Name, rel.Sequence.Min, rel.Sequence.Max)
+	}
+	if err := s.eng.SetSequence(uint32(seq), value, called); err != nil {
+		return err
+	}
+	if called {
+		s.sequences.note(seq, value)
+	}
+	return nil
+}
+
+// SequenceLast implements funcs.Env.
+func (e *environment) SequenceLast(seq types.OID) (int64, bool, error) {
+	last, called, err := e.s().sequenceState(seq)
+	return last, called, err
+}
+
+// sequenceState reads a sequence's last value; a sequence never used has its start value, not called.
+func (s *Session) sequenceState(seq types.OID) (last int64, called bool, err error) {
+	if st, known := s.db.SequenceState(uint32(seq)); known {
+		return st.Last, st.Called, nil
+	}
+	rel, err := s.sequenceRelation(seq)
+	if err != nil {
+		return 0, false, err
+	}
+	return rel.Sequence.Start, false, nil
+}
+
+// sequenceStore is what definitions do with sequences; it implements ddl.SequenceState.
+type sequenceStore Session
+
+// SetSequence sets a sequence; it is not undone by a rollback.
+func (q *sequenceStore) SetSequence(id uint32, value int64, called bool) error {
+	return q.eng.SetSequence(id, value, called)
+}
+
+// SequenceState returns where a sequence stands; known is false for one that was never used.
+func (q *sequenceStore) SequenceState(id uint32) (last int64, called, known bool) {
+	st, known := q.db.SequenceState(id)
+	return st.Last, st.Called, known
+}
+
+// DropSequence forgets a sequence when the transaction commits.
+func (q *sequenceStore) DropSequence(id uint32) error {
+	eng := q.eng
+	q.txHooks = append(q.txHooks, func(committed bool) {
+		if committed {
+			eng.DropSequence(id) // a failure leaves an entry that nobody asks for: numbers are not used again
+		}
+	})
+	return nil
+}
