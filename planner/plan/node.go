@@ -125,6 +125,7 @@ type Scan struct {
 	Attnos  []int16    // output columns; 0 is the hidden row identity (KindBytes: row key; stamp available through Batch.Src for locking), negative = system columns
 	Ranges  []KeyRange // nil = everything; on the primary key
 	Reverse bool
+	Ordered bool // a parent relies on the order of rows
 	Filter  Expr // over the output slots
 	RowID   bool // also provide row identity (key + stamp) for LockRows / ModifyTable: last output column, KindBytes: 8-byte stamp + key
 }
@@ -149,6 +150,7 @@ type VirtualScan struct {
 	NodeBase
 	leaf
 	Table  catalog.VirtualTable
+	Rel    *catalog.Relation // the table's descriptor
 	Attnos []int16
 	Path   int    // access path, -1 full
 	Keys   []Expr // values pinned by the access path
