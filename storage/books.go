@@ -1,0 +1,138 @@
+package storage
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"herd/storage/block"
+	"herd/storage/btree"
+)
+
+// books knows every block in memory: the ring that the eviction's clock runs over, and the sums. A block is in the ring
+// from the moment it is adopted or loaded until it is evicted or buried.
+type books struct {
+	mu       sync.Mutex
+	ring     []*btree.Handle // guarded by mu, as is Handle.Slot
+	hand     int             // guarded by mu
+	resident atomic.Int64    // bytes of blocks in the ring
+	dirty    atomic.Int64    // bytes of those without a disk copy
+	inner    atomic.Int64    // number of inner nodes in the ring
+}
+
+// add puts h, whose block is b, into the ring. mu is held.
+func (k *books) add(h *btree.Handle, b *btree.Block) {
+	k.ring = append(k.ring, h)
+	h.Slot = int32(len(k.ring))
+	k.resident.Add(b.Cost())
+	if b.Kind == block.KindInner {
+		k.inner.Add(1)
+	}
+}
+
+// remove takes h out of the ring; the last one moves into its place. mu is held.
+func (k *books) remove(h *btree.Handle, b *btree.Block) {
+	i, n := int(h.Slot)-1, len(k.ring)-1
+	last := k.ring[n]
+	k.ring[i] = last
+	last.Slot = int32(i + 1)
+	k.ring[n] = nil
+	k.ring = k.ring[:n]
+	h.Slot = 0
+	k.resident.Add(-b.Cost())
+	if b.Kind == block.KindInner {
+		k.inner.Add(-1)
+	}
+}
+
+// adopt books the new blocks of a version and returns their bytes.
+func (k *books) adopt(hs []*btree.Handle) (bytes int64) {
+	k.mu.Lock()
+	for _, h := range hs {
+		if h.Slot != 0 || h.Flag(btree.FlagDead) {
+			continue
+		}
+		b := h.Block()
+		k.add(h, b)
+		bytes += b.Cost()
+	}
+	k.mu.Unlock()
+	k.dirty.Add(bytes)
+	return bytes
+}
+
+// bury takes dead blocks out and returns the bytes that were booked for them.
+func (k *books) bury(hs []*btree.Handle) (bytes int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, h := range hs {
+		h.SetFlag(btree.FlagDead)
+		if h.Slot == 0 {
+			continue
+		}
+		b := h.Block()
+		k.remove(h, b)
+		bytes += b.Cost()
+		if h.Addr() == 0 {
+			k.dirty.Add(-b.Cost())
+		}
+	}
+	return bytes
+}
+
+// publish puts a loaded block into its handle and the ring and returns the bytes booked.
+func (k *books) publish(h *btree.Handle, b *btree.Block) int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h.SetBlock(b)
+	if h.Flag(btree.FlagDead) || h.Slot != 0 {
+		return 0
+	}
+	k.add(h, b)
+	return b.Cost()
+}
+
+// evict runs the clock until target bytes were freed or every block was looked at often enough to have become cold.
+// Leaves lose one access level a look, inner nodes start with three, and an inner node stays while a child is in memory.
+func (k *books) evict(target int64) (freed int64, blocks int) {
+	k.mu.Lock()
+	steps := 5 * len(k.ring)
+	k.mu.Unlock()
+	for steps > 0 && freed < target {
+		k.mu.Lock()
+		for n := 0; n < 128 && steps > 0 && freed < target && len(k.ring) > 0; n++ {
+			steps--
+			if k.hand >= len(k.ring) {
+				k.hand = 0
+			}
+			h := k.ring[k.hand]
+			b := h.Block()
+			if !evictable(h, b) || !h.DropBlock(b) {
+				k.hand++
+				continue
+			}
+			if h.Pinned() { // pinned between the look and the drop
+				h.SetBlock(b)
+				k.hand++
+				continue
+			}
+			k.remove(h, b)
+			freed += b.Cost()
+			blocks++
+		}
+		k.mu.Unlock()
+	}
+	return freed, blocks
+}
+
+// evictable reports whether h's block is cold, on disk, not pinned and without children in memory.
+func evictable(h *btree.Handle, b *btree.Block) bool {
+	if !h.Flag(btree.FlagDisk) || h.Pinned() || !h.Cool() {
+		return false
+	}
+	for _, c := range b.Kids {
+		if c.Block() != nil {
+			return false
+		}
+	}
+	return true
+}

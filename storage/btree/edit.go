@@ -1,0 +1,285 @@
+package btree
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"herd/storage/block"
+)
+
+// ErrAbsent is returned by an Editor without a Loader that meets a block which is not in memory. Editor.AbsentAt says
+// for which change.
+var ErrAbsent = errors.New("block is not in memory")
+
+// chunk is the most changes that descend together: it bounds the scratch space of a leaf's rebuilding.
+const chunk = 4096
+
+// Editor makes new versions of trees. Set the exported fields, call Apply for each tree, then take Created and Retired.
+type Editor struct {
+	Page   int    // target bytes of a leaf
+	Ver    uint64 // version being made: the owner stamp of its nodes
+	Loader Loader // nil: absent blocks are ErrAbsent
+	// Created are the handles of the new version that no older one has; some may have died again (FlagDead).
+	Created []*Handle
+	// Retired are the handles that the new version does not have and the old one had.
+	Retired []*Handle
+	// AbsentAt is the index of the change that met ErrAbsent.
+	AbsentAt int
+
+	tree  block.TreeID
+	all   []Change // what Apply was called with, to compute AbsentAt
+	rows  []block.Row
+	kids  []*Handle // values of rows with Kid >= 0
+	stubs []byte    // backing of new stubs
+	edits []edit    // stack, see inner
+	buf   []byte
+}
+
+// entry is a child on its way into a node: sep is its lower bound.
+type entry struct {
+	sep  []byte
+	h    *Handle
+	stat block.Stat
+}
+
+// edit is what became of child i.
+type edit struct {
+	i    int
+	h    *Handle // nil: nothing left
+	stat block.Stat
+	more []entry // new siblings to the right
+}
+
+// Reset makes the editor ready for the next version. The slices of the last one are the caller's from here on.
+func (e *Editor) Reset(ver uint64) {
+	e.Ver = ver
+	e.Created, e.Retired = nil, nil
+	if cap(e.rows) > 2*chunk {
+		e.rows, e.kids, e.stubs = nil, nil, nil
+	}
+	clear(e.rows[:cap(e.rows)])
+	e.all = nil
+}
+
+// Inline returns the bytes of the longest value kept in a leaf of the given page size.
+func Inline(page int) int { return min(block.MaxInline, page/4) }
+
+// Apply returns r with the changes applied: only OpPut and OpDelete, ascending by key, no key twice. On error the
+// editor's Created and Retired are not meaningful.
+func (e *Editor) Apply(t block.TreeID, r Root, changes []Change) (Root, error) {
+	e.tree, e.all = t, changes
+	for len(changes) > 0 {
+		n := min(chunk, len(changes))
+		var err error
+		if r, err = e.pass(r, changes[:n]); err != nil {
+			return r, err
+		}
+		changes = changes[n:]
+	}
+	return r, nil
+}
+
+// pass applies one chunk.
+func (e *Editor) pass(r Root, cs []Change) (Root, error) {
+	var ed edit
+	var err error
+	if r.H == nil {
+		ed, err = e.leaf(nil, nil, r.Stat, cs, true)
+	} else {
+		ed, err = e.node(r.H, r.Stat, cs, true)
+	}
+	if err != nil {
+		return r, err
+	}
+	level := uint8(1)
+	for len(ed.more) > 0 {
+		ents := append([]entry{{nil, ed.h, ed.stat}}, ed.more...)
+		level = ed.h.blk.Load().Level + 1
+		ed = e.build(level, ents, true)
+	}
+	for ed.h != nil {
+		b := ed.h.blk.Load()
+		if b == nil || b.Kind != block.KindInner || len(b.Kids) > 1 {
+			break
+		}
+		e.drop(ed.h)
+		ed.h = b.Kids[0]
+	}
+	return Root{ed.h, ed.stat}, nil
+}
+
+// get returns h's block for editing below the changes cs.
+func (e *Editor) get(h *Handle, cs []Change) (*Block, error) {
+	if b := h.blk.Load(); b != nil {
+		return b, nil
+	}
+	if e.Loader == nil {
+		e.AbsentAt = cap(e.all) - cap(cs) // cs is a part of all
+		return nil, ErrAbsent
+	}
+	return e.Loader.LoadBlock(e.tree, h)
+}
+
+// create makes the handle of a new block.
+func (e *Editor) create(b *Block) *Handle {
+	h := &Handle{Born: e.Ver}
+	h.heat.Store(heatLeaf)
+	if b.Kind == block.KindLeaf && len(b.Kids) > 0 {
+		h.flags.Store(FlagBig)
+	}
+	h.blk.Store(b)
+	e.Created = append(e.Created, h)
+	return h
+}
+
+// drop notes that the new version does not have h.
+func (e *Editor) drop(h *Handle) {
+	if h.Born == e.Ver {
+		h.SetFlag(FlagDead)
+		return
+	}
+	e.Retired = append(e.Retired, h)
+}
+
+// node applies cs, all in the range of h.
+func (e *Editor) node(h *Handle, st block.Stat, cs []Change, right bool) (edit, error) {
+	b, err := e.get(h, cs)
+	if err != nil {
+		return edit{}, err
+	}
+	switch b.Kind {
+	case block.KindLeaf:
+		return e.leaf(h, b, st, cs, right)
+	case block.KindInner:
+		return e.inner(h, b.Inner(), st, cs, right)
+	}
+	return edit{}, wrongKind(e.tree, h, b.Kind)
+}
+
+// inner hands the changes to the children they belong to and makes the node anew. The edits of the children lie on a
+// stack that all levels share.
+func (e *Editor) inner(h *Handle, n *Inner, st block.Stat, cs []Change, right bool) (edit, error) {
+	base := len(e.edits)
+	defer func() { clear(e.edits[base:]); e.edits = e.edits[:base] }()
+	simple := true
+	for len(cs) > 0 {
+		i := n.child(cs[0].Key)
+		m := len(cs)
+		last := i == len(n.Kids)-1
+		if !last {
+			m = 1
+			for m < len(cs) && n.sepAbove(i+1, cs[m].Key) {
+				m++
+			}
+		}
+		ed, err := e.node(n.Kids[i], n.stats[i], cs[:m], right && last)
+		if err != nil {
+			return edit{}, err
+		}
+		cs = cs[m:]
+		if ed.h == n.Kids[i] {
+			continue
+		}
+		ed.i = i
+		e.edits = append(e.edits, ed)
+		if ed.h == nil || len(ed.more) > 0 || len(n.Kids) > 1 && e.small(ed.h.blk.Load()) {
+			simple = false
+		}
+	}
+	edits := e.edits[base:]
+	if len(edits) == 0 {
+		return edit{h: h, stat: st}, nil
+	}
+	e.drop(h)
+	if simple {
+		return e.withKids(n, st, edits), nil
+	}
+	return e.restructure(n, edits, right), nil
+}
+
+// withKids is the common case: some children were replaced one for one, the separators stay shared.
+func (e *Editor) withKids(n *Inner, st block.Stat, edits []edit) edit {
+	c := &Inner{Block: n.Block, heads: n.heads, keys: n.keys}
+	c.Kids = make([]*Handle, len(n.Kids))
+	copy(c.Kids, n.Kids)
+	c.stats = make([]block.Stat, len(n.stats))
+	copy(c.stats, n.stats)
+	for i := range edits {
+		ed := &edits[i]
+		st = st.Sub(n.stats[ed.i]).Add(ed.stat)
+		c.Kids[ed.i], c.stats[ed.i] = ed.h, ed.stat
+	}
+	return edit{h: e.create(&c.Block), stat: st}
+}
+
+// restructure makes n anew with children added, removed or joined.
+func (e *Editor) restructure(n *Inner, edits []edit, right bool) edit {
+	ents := make([]entry, 0, len(n.Kids)+len(edits)+4)
+	changed := make([]bool, 0, cap(ents))
+	arena := make([]byte, 0, len(n.keys.Bytes)+len(n.Kids)*len(n.keys.Prefix))
+	for i, h := range n.Kids {
+		var sep []byte
+		if i > 0 {
+			from := len(arena)
+			arena = n.AppendSep(arena, i)
+			sep = arena[from:len(arena):len(arena)]
+		}
+		if len(edits) == 0 || edits[0].i != i {
+			ents, changed = append(ents, entry{sep, h, n.stats[i]}), append(changed, false)
+			continue
+		}
+		ed := edits[0]
+		edits = edits[1:]
+		if ed.h != nil {
+			ents, changed = append(ents, entry{sep, ed.h, ed.stat}), append(changed, true)
+		}
+		for _, m := range ed.more {
+			ents, changed = append(ents, m), append(changed, true)
+		}
+	}
+	ents = e.join(ents, changed)
+	if len(ents) == 0 {
+		return edit{}
+	}
+	return e.build(n.Level, ents, right)
+}
+
+// build makes one or more nodes of ents, of which there is at least one.
+func (e *Editor) build(level uint8, ents []entry, right bool) (out edit) {
+	limit := max(e.Page, 2048)
+	total := 0
+	for i := range ents {
+		total += len(ents[i].sep)
+	}
+	parts := max((len(ents)+MaxKids-1)/MaxKids, (total+limit-1)/limit)
+	target := MaxKids
+	if !right && parts > 1 {
+		target = (len(ents) + parts - 1) / parts
+	}
+	first := true
+	for len(ents) > 0 {
+		k, size := 0, 0
+		for k < len(ents) && k < target && (k < 4 || size+len(ents[k].sep) <= limit) {
+			size += len(ents[k].sep)
+			k++
+		}
+		n := newInner(level, ents[:k])
+		ent := entry{bytes.Clone(ents[0].sep), e.create(&n.Block), n.Total()}
+		if first {
+			out, first = edit{h: ent.h, stat: ent.stat}, false
+		} else {
+			out.more = append(out.more, ent)
+		}
+		ents = ents[k:]
+	}
+	return out
+}
+
+// checkOp reports a change that cannot be part of Apply's input.
+func checkOp(t block.TreeID, c *Change) error {
+	if c.Op != OpPut && c.Op != OpDelete {
+		return fmt.Errorf("tree %d: change with operation %d among rows", t, c.Op)
+	}
+	return nil
+}

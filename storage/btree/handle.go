@@ -1,0 +1,130 @@
+package btree
+
+import (
+	"sync/atomic"
+
+	"herd/storage/block"
+)
+
+// HandleBytes is what a handle costs in memory; inner nodes are booked with their children's handles.
+const HandleBytes = 48
+
+// Access levels for Handle.Heat. The clock of the eviction lowers them by one a round.
+const (
+	heatLeaf  = 1
+	heatInner = 3
+)
+
+// Handle stands for one block in all versions that share it.
+type Handle struct {
+	blk  atomic.Pointer[Block]
+	addr atomic.Uint64
+	size uint32 // frame bytes; written before addr, read after it
+	// Slot is the handle's place in the store's ring plus one, 0 when it is not there. Guarded by the ring's mutex.
+	Slot int32
+	// Born is the version whose edit made the handle, 0 for one made from disk.
+	Born  uint64
+	heat  atomic.Uint32
+	flags atomic.Uint32
+	pins  atomic.Int32
+}
+
+// Flags of a handle.
+const (
+	// FlagDisk says that the frame at Addr can be read: only then may the block be evicted.
+	FlagDisk uint32 = 1 << iota
+	// FlagDead says that no version needs the block: a straggler that loads it must not book it.
+	FlagDead
+	// FlagBig says that the block is a leaf with long values, so that a dropped tree's reaping knows what to load.
+	FlagBig
+	// FlagSpilled says that Addr lies in the scratch segment.
+	FlagSpilled
+)
+
+// bigRef is the bit of a stored frame length that carries FlagBig.
+const bigRef = 1 << 31
+
+// StoredRef returns what a parent on disk keeps of h.
+func (h *Handle) StoredRef() block.Ref {
+	r := h.Ref()
+	if h.Flag(FlagBig) {
+		r.Size |= bigRef
+	}
+	return r
+}
+
+// NewDiskHandle returns the handle of a block that is on disk and not in memory. r is a StoredRef.
+func NewDiskHandle(r block.Ref) *Handle {
+	h := &Handle{size: r.Size &^ bigRef}
+	h.addr.Store(uint64(r.Addr))
+	h.flags.Store(FlagDisk)
+	if r.Size&bigRef != 0 {
+		h.flags.Store(FlagDisk | FlagBig)
+	}
+	return h
+}
+
+// Block returns the block, or nil when it is not in memory.
+func (h *Handle) Block() *Block { return h.blk.Load() }
+
+// SetBlock publishes the block after it was loaded.
+func (h *Handle) SetBlock(b *Block) { h.blk.Store(b) }
+
+// DropBlock forgets the block b; false when it is not the current one.
+func (h *Handle) DropBlock(b *Block) bool { return h.blk.CompareAndSwap(b, nil) }
+
+// Addr returns the disk address, 0 when there is none.
+func (h *Handle) Addr() block.Address { return block.Address(h.addr.Load()) }
+
+// Ref returns address and frame length; both 0 when the block has no disk copy.
+func (h *Handle) Ref() block.Ref {
+	a := block.Address(h.addr.Load())
+	if a == 0 {
+		return block.Ref{}
+	}
+	return block.Ref{Addr: a, Size: h.size}
+}
+
+// SetRef gives the block its disk address. Only the running checkpoint or spill calls it, for handles without one.
+func (h *Handle) SetRef(r block.Ref) {
+	h.size = r.Size
+	h.addr.Store(uint64(r.Addr))
+}
+
+// ClearRef takes back an address whose frame was never written (failed checkpoint, dropped scratch segment).
+func (h *Handle) ClearRef() { h.addr.Store(0) }
+
+// Flag reports whether all of f are set.
+func (h *Handle) Flag(f uint32) bool { return h.flags.Load()&f == f }
+
+// SetFlag sets f.
+func (h *Handle) SetFlag(f uint32) { h.flags.Or(f) }
+
+// ClearFlag clears f.
+func (h *Handle) ClearFlag(f uint32) { h.flags.And(^f) }
+
+// touch notes an access. The load keeps the line shared between cores when the level is there already.
+func (h *Handle) touch(level uint32) {
+	if h.heat.Load() != level {
+		h.heat.Store(level)
+	}
+}
+
+// Cool lowers the access level and reports whether the block was cold already.
+func (h *Handle) Cool() bool {
+	v := h.heat.Load()
+	if v == 0 {
+		return true
+	}
+	h.heat.Store(v - 1)
+	return false
+}
+
+// Pin keeps the block from being evicted until Unpin.
+func (h *Handle) Pin() { h.pins.Add(1) }
+
+// Unpin ends Pin.
+func (h *Handle) Unpin() { h.pins.Add(-1) }
+
+// Pinned reports whether Pin holds the block.
+func (h *Handle) Pinned() bool { return h.pins.Load() > 0 }

@@ -1,0 +1,90 @@
+package btree
+
+import "herd/storage/block"
+
+// small reports whether a block should be joined with a neighbour.
+func (e *Editor) small(b *Block) bool {
+	if b == nil {
+		return false
+	}
+	if b.Kind == block.KindLeaf {
+		return len(b.Data) < e.Page/4
+	}
+	return len(b.Kids) < MaxKids/8
+}
+
+// join joins changed small children with a neighbour where both fit into one block. A neighbour that is not in memory
+// is left alone: applying does no reads that the changes do not need.
+func (e *Editor) join(ents []entry, changed []bool) []entry {
+	for i := 0; i < len(ents) && len(ents) > 1; {
+		if !changed[i] || !e.small(ents[i].h.blk.Load()) {
+			i++
+			continue
+		}
+		at := -1
+		if i > 0 && e.fits(ents[i-1].h, ents[i].h, ents[i].sep) {
+			at = i - 1
+		} else if i+1 < len(ents) && e.fits(ents[i].h, ents[i+1].h, ents[i+1].sep) {
+			at = i
+		}
+		if at < 0 {
+			i++
+			continue
+		}
+		ents[at] = e.joined(ents[at], ents[at+1])
+		changed[at] = true
+		ents = append(ents[:at+1], ents[at+2:]...)
+		changed = append(changed[:at+1], changed[at+2:]...)
+		i = at
+	}
+	return ents
+}
+
+// fits reports whether two neighbours can become one block. sep is the right one's lower bound.
+func (e *Editor) fits(l, r *Handle, sep []byte) bool {
+	a, b := l.blk.Load(), r.blk.Load()
+	if a == nil || b == nil || a.Kind != b.Kind || a.Level != b.Level {
+		return false
+	}
+	if a.Kind == block.KindInner {
+		x, y := a.Inner(), b.Inner()
+		keys := len(x.keys.Bytes) + len(y.keys.Bytes) + len(sep) +
+			len(x.keys.Prefix)*len(x.Kids) + len(y.keys.Prefix)*len(y.Kids)
+		return len(a.Kids)+len(b.Kids) <= MaxKids*3/4 && keys <= max(e.Page, 2048)
+	}
+	p := len(a.Leaf().Prefix())*a.Leaf().Len() + len(b.Leaf().Prefix())*b.Leaf().Len()
+	return len(a.Data)+len(b.Data)+p <= e.Page*3/4
+}
+
+// joined makes one block of two neighbours.
+func (e *Editor) joined(l, r entry) entry {
+	a, b := l.h.blk.Load(), r.h.blk.Load()
+	e.drop(l.h)
+	e.drop(r.h)
+	out := entry{sep: l.sep, stat: l.stat.Add(r.stat)}
+	if a.Kind == block.KindLeaf {
+		e.rows, e.kids = e.rows[:0], e.kids[:0]
+		for _, x := range []*Block{a, b} {
+			for i := range x.Leaf().Len() {
+				e.oldRow(x, x.Leaf(), i)
+			}
+		}
+		out.h = e.create(e.buildLeaf(e.rows))
+		return out
+	}
+	var ents []entry
+	for _, x := range []*Inner{a.Inner(), b.Inner()} {
+		for i, h := range x.Kids {
+			ent := entry{h: h, stat: x.stats[i]}
+			if i > 0 {
+				ent.sep = x.AppendSep(nil, i)
+			} else if x == b.Inner() {
+				ent.sep = r.sep
+			}
+			ents = append(ents, ent)
+		}
+	}
+	n := newInner(a.Level, ents)
+	out.h = e.create(&n.Block)
+	return out
+}

@@ -1,0 +1,212 @@
+package btree
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"herd/storage/block"
+)
+
+// MaxKids is the most children of an inner node: an update copies 24 bytes a child on each level.
+const MaxKids = 128
+
+// Block is the memory form of a block. A leaf's Data is a block.Leaf and Kids are the handles of its long values; a
+// value's Data is the value; an inner node is the first part of an Inner.
+type Block struct {
+	Kind  block.Kind
+	Level uint8
+	cost  int32
+	Data  []byte
+	Kids  []*Handle
+}
+
+// Inner is an inner node: separators are shared between versions when only children changed.
+type Inner struct {
+	Block
+	heads []uint64 // first eight bytes of each separator's suffix, big-endian, for a search without misses
+	keys  *block.Keys
+	stats []block.Stat
+}
+
+// Cost returns the bytes of memory the block is booked with.
+func (b *Block) Cost() int64 { return int64(b.cost) }
+
+// Leaf returns the rows of a leaf.
+func (b *Block) Leaf() block.Leaf { return block.Leaf(b.Data) }
+
+// Inner returns the inner node that b is the beginning of. b.Kind must be KindInner.
+func (b *Block) Inner() *Inner { return (*Inner)(unsafe.Pointer(b)) }
+
+// Stat returns the figures of child i.
+func (n *Inner) Stat(i int) block.Stat { return n.stats[i] }
+
+// Total returns the figures of the whole node.
+func (n *Inner) Total() (s block.Stat) {
+	for i := range n.stats {
+		s = s.Add(n.stats[i])
+	}
+	return s
+}
+
+// AppendSep appends separator i, i >= 1, to dst.
+func (n *Inner) AppendSep(dst []byte, i int) []byte {
+	return append(append(dst, n.keys.Prefix...), n.keys.Suffix(i)...)
+}
+
+const blockBytes = int(unsafe.Sizeof(Block{}))
+
+func leafCost(data []byte, kids []*Handle) int32 {
+	return int32(block.Class(blockBytes) + block.Class(len(data)) + block.Class(8*len(kids)) + HandleBytes*len(kids))
+}
+
+func (n *Inner) setCost() {
+	k := len(n.Kids)
+	n.cost = int32(block.Class(int(unsafe.Sizeof(Inner{}))) + 2*block.Class(8*k) + block.Class(16*k) + HandleBytes*k +
+		block.Class(4*k) + block.Class(int(unsafe.Sizeof(block.Keys{}))) + block.Class(len(n.keys.Prefix)+len(n.keys.Bytes)))
+}
+
+func newLeaf(data block.Leaf, kids []*Handle) *Block {
+	return &Block{Kind: block.KindLeaf, Data: data, Kids: kids, cost: leafCost(data, kids)}
+}
+
+func newValue(data []byte) *Block {
+	return &Block{Kind: block.KindValue, Data: data, cost: leafCost(data, nil)}
+}
+
+// head returns the first eight bytes of s as a number that orders like s; equal heads need the full comparison.
+func head(s []byte) uint64 {
+	if len(s) >= 8 {
+		return binary.BigEndian.Uint64(s)
+	}
+	var h uint64
+	for i, c := range s {
+		h |= uint64(c) << (56 - 8*i)
+	}
+	return h
+}
+
+// child returns the index of the child whose range holds key.
+func (n *Inner) child(key []byte) int {
+	p := n.keys.Prefix
+	if len(p) > 0 {
+		if len(key) < len(p) || !bytes.Equal(key[:len(p)], p) {
+			if bytes.Compare(key, p) < 0 {
+				return 0
+			}
+			return len(n.heads) - 1
+		}
+		key = key[len(p):]
+	}
+	kh := head(key)
+	lo, hi := 1, len(n.heads)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1)
+		h := n.heads[m]
+		if h < kh || h == kh && bytes.Compare(n.keys.Suffix(m), key) <= 0 {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo - 1
+}
+
+// sepAbove reports whether separator i is > key.
+func (n *Inner) sepAbove(i int, key []byte) bool {
+	p := n.keys.Prefix
+	if len(key) < len(p) || !bytes.Equal(key[:len(p)], p) {
+		return bytes.Compare(p, key) > 0
+	}
+	return bytes.Compare(n.keys.Suffix(i), key[len(p):]) > 0
+}
+
+// newInner makes a node from entries; entries[0].sep is not stored.
+func newInner(level uint8, ents []entry) *Inner {
+	k := len(ents)
+	n := &Inner{Block: Block{Kind: block.KindInner, Level: level, Kids: make([]*Handle, k)},
+		heads: make([]uint64, k), stats: make([]block.Stat, k)}
+	keys := &block.Keys{Offs: make([]uint32, k)}
+	p, total := 0, 0
+	if k > 1 {
+		a, b := ents[1].sep, ents[k-1].sep
+		for p < len(a) && p < len(b) && a[p] == b[p] {
+			p++
+		}
+		for i := 1; i < k; i++ {
+			total += len(ents[i].sep) - p
+		}
+		buf := make([]byte, 0, p+total)
+		buf = append(buf, a[:p]...)
+		for i := 1; i < k; i++ {
+			buf = append(buf, ents[i].sep[p:]...)
+			keys.Offs[i] = uint32(len(buf) - p)
+			n.heads[i] = head(ents[i].sep[p:])
+		}
+		keys.Prefix, keys.Bytes = buf[:p:p], buf[p:]
+	}
+	for i := range ents {
+		n.Kids[i], n.stats[i] = ents[i].h, ents[i].stat
+	}
+	n.keys = keys
+	n.setCost()
+	return n
+}
+
+// AppendPayload appends the disk form of b, all of whose children have addresses.
+func AppendPayload(dst []byte, b *Block) []byte {
+	if b.Kind == block.KindValue {
+		return append(dst, b.Data...)
+	}
+	refs := make([]block.Ref, len(b.Kids))
+	for i, h := range b.Kids {
+		refs[i] = h.StoredRef()
+	}
+	if b.Kind == block.KindLeaf {
+		return block.AppendRefs(append(dst, b.Data...), refs)
+	}
+	n := b.Inner()
+	return block.AppendInner(dst, n.keys, refs, n.stats)
+}
+
+// Decode makes the memory form of a frame. The result does not alias f.
+func Decode(f *block.Frame) (*Block, error) {
+	switch f.Kind {
+	case block.KindValue:
+		return newValue(bytes.Clone(f.Payload)), nil
+	case block.KindLeaf:
+		l, refs, err := block.DecodeLeaf(f.Payload)
+		if err != nil {
+			return nil, err
+		}
+		return newLeaf(bytes.Clone(l), handles(refs)), nil
+	case block.KindInner:
+		keys, refs, stats, err := block.DecodeInner(f.Payload)
+		if err != nil {
+			return nil, err
+		}
+		if len(refs) > MaxKids {
+			return nil, fmt.Errorf("inner node: %d children: %w", len(refs), block.ErrCorrupt)
+		}
+		n := &Inner{Block: Block{Kind: block.KindInner, Level: f.Level, Kids: handles(refs)},
+			heads: make([]uint64, len(refs)), keys: keys, stats: stats}
+		for i := 1; i < len(refs); i++ {
+			n.heads[i] = head(keys.Suffix(i))
+		}
+		n.setCost()
+		return &n.Block, nil
+	}
+	return nil, fmt.Errorf("block of kind %d: %w", f.Kind, block.ErrCorrupt)
+}
+
+func handles(refs []block.Ref) []*Handle {
+	if len(refs) == 0 {
+		return nil
+	}
+	hs := make([]*Handle, len(refs))
+	for i, r := range refs {
+		hs[i] = NewDiskHandle(r)
+	}
+	return hs
+}

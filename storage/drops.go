@@ -1,0 +1,82 @@
+package storage
+
+import (
+	"fmt"
+
+	"herd/storage/block"
+	"herd/storage/btree"
+)
+
+// Maintain releases what no pin needs, lists the blocks of dropped trees and removes dead segments. The engine calls it
+// every few seconds. It may read.
+func (st *Store) Maintain() error {
+	st.ckptMu.Lock()
+	defer st.ckptMu.Unlock()
+	if err := st.writable(); err != nil {
+		return err
+	}
+	if err := st.expandDrops(noVersion); err != nil {
+		return err
+	}
+	st.release()
+	_, err := st.segments.removeDead(st.writer.current())
+	return err
+}
+
+// expandDrops turns the trees dropped up to version ver into lists of their blocks, which then go the way of all retired
+// blocks. Dropping itself only unhooks the root: listing needs the inner nodes, which may be on disk. Until a drop is
+// expanded its tree's roots keep its blocks from being buried, so the walk needs no pin.
+func (st *Store) expandDrops(ver uint64) error {
+	r := &st.retired
+	for {
+		r.mu.Lock()
+		var d drop
+		for _, x := range r.drops {
+			if x.ver <= ver {
+				d = x
+				break
+			}
+		}
+		r.mu.Unlock()
+		if d.tr == nil {
+			return nil
+		}
+		hs, err := st.blocksBelow(d.tr.id, d.tr.root.H, nil)
+		if err != nil {
+			return fmt.Errorf("list the blocks of dropped tree %d: %w", d.tr.id, err)
+		}
+		r.mu.Lock()
+		for i, x := range r.drops {
+			if x == d { // still dropped: Rewind may have brought it back meanwhile
+				r.drops = append(r.drops[:i], r.drops[i+1:]...)
+				r.groups = append(r.groups, group{d.ver, hs})
+				break
+			}
+		}
+		r.mu.Unlock()
+	}
+}
+
+// blocksBelow appends h and all handles below it to hs. It loads inner nodes, and leaves only when they have long
+// values.
+func (st *Store) blocksBelow(t TreeID, h *btree.Handle, hs []*btree.Handle) ([]*btree.Handle, error) {
+	hs = append(hs, h)
+	b := h.Block()
+	if b == nil {
+		var err error
+		if b, err = st.LoadBlock(t, h); err != nil {
+			return hs, err
+		}
+	}
+	for _, k := range b.Kids {
+		if b.Kind == block.KindInner && (b.Level > 1 || k.Flag(btree.FlagBig)) {
+			var err error
+			if hs, err = st.blocksBelow(t, k, hs); err != nil {
+				return hs, err
+			}
+			continue
+		}
+		hs = append(hs, k)
+	}
+	return hs, nil
+}

@@ -1,0 +1,183 @@
+package storage
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"herd/internal/vfs"
+	"herd/storage/block"
+	"herd/storage/btree"
+)
+
+const labelRead vfs.Label = "storage.read"
+
+// loads makes sure that a block is read once however many readers miss it at the same time.
+type loads struct {
+	mu    [64]sync.Mutex // by handle
+	count atomic.Uint64
+}
+
+// bufs are read buffers.
+var bufs = sync.Pool{New: func() any { return new([]byte) }}
+
+// LoadBlock implements btree.Loader: it reads h's frame, checks it, and publishes the block.
+func (st *Store) LoadBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
+	mu := &st.loads.mu[uintptr(unsafe.Pointer(h))>>6%64]
+	mu.Lock()
+	if b := h.Block(); b != nil {
+		mu.Unlock()
+		return b, nil
+	}
+	b, err := st.readBlock(t, h)
+	if err != nil {
+		mu.Unlock()
+		return nil, fmt.Errorf("load block of tree %d: %w", t, err)
+	}
+	st.loads.count.Add(1)
+	grown := st.books.publish(h, b)
+	mu.Unlock()
+	st.account(grown)
+	st.evictForLoad()
+	return b, nil
+}
+
+// readBlock reads and decodes the frame of h.
+func (st *Store) readBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
+	ref := h.Ref()
+	if ref.Addr == 0 {
+		return nil, fmt.Errorf("block has neither memory nor disk: %w", ErrCorrupt)
+	}
+	bp := bufs.Get().(*[]byte)
+	defer func() {
+		if cap(*bp) <= 1<<20 {
+			bufs.Put(bp)
+		}
+	}()
+	f, err := st.readFrame(ref, bp, h.Flag(btree.FlagSpilled))
+	if err != nil {
+		return nil, err
+	}
+	if f.Tree != t {
+		return nil, fmt.Errorf("frame at %d:%d belongs to tree %d: %w", ref.Addr.Segment(), ref.Addr.Offset(), f.Tree, ErrCorrupt)
+	}
+	return btree.Decode(&f)
+}
+
+// readFrame reads the frame at ref into *bp.
+func (st *Store) readFrame(ref block.Ref, bp *[]byte, spilled bool) (block.Frame, error) {
+	if cap(*bp) < int(ref.Size) {
+		*bp = make([]byte, ref.Size)
+	}
+	p := (*bp)[:ref.Size]
+	var err error
+	if spilled {
+		err = st.spill.read(p, ref.Addr)
+	} else {
+		err = st.segments.read(p, ref.Addr)
+	}
+	if err != nil {
+		return block.Frame{}, err
+	}
+	return block.DecodeFrame(p, ref.Addr)
+}
+
+// evictForLoad keeps a reader that loads more than fits from growing memory without bound. It gives up for a while when
+// nothing can be evicted: then only a checkpoint helps.
+func (st *Store) evictForLoad() {
+	limit := st.memLimit.Load()
+	over := st.books.resident.Load() - limit
+	if limit == 0 || over <= 0 {
+		return
+	}
+	if st.evictPause.Load() > 0 {
+		st.evictPause.Add(-1)
+		return
+	}
+	if !st.evictMu.TryLock() {
+		return
+	}
+	want := over + limit/64
+	if freed := st.evictLocked(want); freed < want {
+		st.evictPause.Store(1024)
+	}
+	st.evictMu.Unlock()
+}
+
+// Evict frees at least target bytes of cold blocks that have a disk copy, if there are as many, and returns the bytes
+// freed. The engine calls it when the process is over its memory budget; it may run beside everything.
+func (st *Store) Evict(target int64) (freed int64) {
+	if target <= 0 {
+		return 0
+	}
+	st.evictMu.Lock()
+	defer st.evictMu.Unlock()
+	return st.evictLocked(target)
+}
+
+func (st *Store) evictLocked(target int64) int64 {
+	freed, blocks := st.books.evict(target)
+	st.evictions.Add(uint64(blocks))
+	st.account(-freed)
+	return freed
+}
+
+// SetMemLimit changes Options.MemLimit. The engine calls it when the share of this database changes.
+func (st *Store) SetMemLimit(n int64) { st.memLimit.Store(n) }
+
+// account moves the books of the process.
+func (st *Store) account(bytes int64) {
+	if bytes > 0 {
+		st.o.Mem.Force(bytes)
+	} else if bytes < 0 {
+		st.o.Mem.Shrink(-bytes)
+	}
+}
+
+// Pin keeps the blocks that Touch found in memory. The zero value keeps nothing.
+type Pin struct{ held *[]*btree.Handle }
+
+var pinLists = sync.Pool{New: func() any { return new([]*btree.Handle) }}
+
+// Release lets the blocks go. A Pin is released once.
+func (p Pin) Release() {
+	if p.held == nil {
+		return
+	}
+	for _, h := range *p.held {
+		h.Unpin()
+	}
+	clear(*p.held)
+	*p.held = (*p.held)[:0]
+	pinLists.Put(p.held)
+}
+
+// Touch loads every block on the ways that cs needs in s and keeps them in memory until the pin is released, so that
+// Apply finds them. While memory is plentiful nothing is evicted and Touch keeps no list. A tree that s does not have is
+// passed over: it is made by cs itself, or Apply reports it.
+func (st *Store) Touch(s *Snapshot, cs ChangeSet) (Pin, error) {
+	var p Pin
+	keep := func(*btree.Handle) {}
+	if limit := st.memLimit.Load(); limit > 0 && st.books.resident.Load() > limit/4*3 {
+		p.held = pinLists.Get().(*[]*btree.Handle)
+		keep = func(h *btree.Handle) {
+			h.Pin()
+			*p.held = append(*p.held, h)
+		}
+	}
+	for i := range cs {
+		if class(cs[i].Op) != 1 {
+			continue
+		}
+		tr := s.roots.get(cs[i].Tree)
+		if tr == nil {
+			continue
+		}
+		if err := btree.Path(st, tr.id, tr.root.H, cs[i].Key, keep); err != nil {
+			p.Release()
+			return Pin{}, err
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,293 @@
+package storage
+
+import (
+	"bytes"
+	"fmt"
+
+	"herd/internal/mem"
+)
+
+// listMax is the most changes an overlay keeps as a list: longer ones become a tree.
+const listMax = 16
+
+// own is one change of a transaction. It never changes after it was made.
+type own struct {
+	tree TreeID
+	cmd  uint32 // command number that made the change
+	meta bool   // the entry of the tree itself: created, dropped or both
+	op   Op     // for a meta entry: OpDropTree when it is dropped now
+	made bool   // for a meta entry: the transaction created the tree
+	key  []byte
+	val  []byte
+}
+
+// compare orders by tree, then the tree's own entry, then by key.
+func (o *own) compare(t TreeID, meta bool, key []byte) int {
+	switch {
+	case o.tree != t:
+		if o.tree < t {
+			return -1
+		}
+		return 1
+	case o.meta != meta:
+		if o.meta {
+			return -1
+		}
+		return 1
+	case meta:
+		return 0
+	}
+	return bytes.Compare(o.key, key)
+}
+
+// ownList is the storage of a short overlay, oldest first. Elements below a captured length never change.
+type ownList [listMax]own
+
+// Root is what an overlay contained at one moment. It is immutable, comparable with ==, and costs nothing to capture.
+// The zero value is no changes.
+type Root struct {
+	list  *ownList
+	top   *ownNode
+	count int // entries of list, or keys in the tree
+	metas int // of these, entries of trees
+}
+
+// Empty reports whether the root has no changes.
+func (r Root) Empty() bool { return r.count == 0 }
+
+// Len returns the number of changes, an upper bound while the overlay is a list.
+func (r Root) Len() int { return r.count }
+
+// find returns the newest entry of a key, or nil.
+func (r *Root) find(t TreeID, meta bool, key []byte) *own {
+	if r.top != nil {
+		return r.top.find(t, meta, key)
+	}
+	for i := r.count - 1; i >= 0; i-- {
+		if o := &r.list[i]; o.tree == t && o.meta == meta && bytes.Equal(o.key, key) {
+			return o
+		}
+	}
+	return nil
+}
+
+// Overlay is a transaction's own changes: up to 16 a list, beyond that a copy-on-write tree. One goroutine at a time
+// writes to it; captured roots may be read by others meanwhile. Rows are copied in.
+type Overlay struct {
+	acct   *mem.Account
+	root   Root
+	stamp  uint64 // owner of tree nodes that no captured root can see
+	shared bool   // elements of root.list at and beyond root.count may be visible to captured roots
+	bytes  int64  // booked
+	arena  []byte // the rest of the chunk that keys and values are copied into
+	chunk  []byte // the first chunk, kept by Reset
+	slab   []own
+	sorted ChangeSet // Changes' result
+}
+
+const (
+	ownBytes   = 80
+	firstBytes = 2 << 10 // of the first chunk
+	arenaBytes = 16 << 10
+)
+
+// NewOverlay returns an empty overlay that books its memory on a.
+func NewOverlay(a *mem.Account) *Overlay { return &Overlay{acct: a, stamp: 1} }
+
+// Put sets key to val in tree t, as part of command cmd. The error is mem.ErrLimit or ErrTooLong; nothing has changed
+// then.
+func (o *Overlay) Put(t TreeID, key, val []byte, cmd uint32) error {
+	if len(key) > MaxKey || len(val) > MaxValue {
+		return fmt.Errorf("put into tree %d: key of %d and value of %d bytes: %w", t, len(key), len(val), ErrTooLong)
+	}
+	return o.add(own{tree: t, op: OpPut, cmd: cmd, key: key, val: val})
+}
+
+// Delete removes key from tree t.
+func (o *Overlay) Delete(t TreeID, key []byte, cmd uint32) error {
+	return o.add(own{tree: t, op: OpDelete, cmd: cmd, key: key})
+}
+
+// CreateTree makes tree t, whose number is new.
+func (o *Overlay) CreateTree(t TreeID) error {
+	return o.add(own{tree: t, op: OpCreateTree, meta: true, made: true})
+}
+
+// DropTree removes tree t with all its rows.
+func (o *Overlay) DropTree(t TreeID) error {
+	made := false
+	if e := o.root.find(t, true, nil); e != nil {
+		made = e.made
+	}
+	return o.add(own{tree: t, op: OpDropTree, meta: true, made: made})
+}
+
+// add copies e's bytes and makes it the newest entry of its key.
+func (o *Overlay) add(e own) error {
+	need := int64(len(e.key) + len(e.val) + ownBytes)
+	if err := o.acct.Grow(need); err != nil {
+		return err
+	}
+	o.bytes += need
+	e.key, e.val = o.copy(e.key), o.copy(e.val)
+	if o.root.top == nil {
+		if o.root.count < listMax {
+			o.append(e)
+			return nil
+		}
+		o.toTree()
+	}
+	o.insert(e)
+	return nil
+}
+
+// copy copies p into the arena.
+func (o *Overlay) copy(p []byte) []byte {
+	if len(p) == 0 {
+		return []byte{}
+	}
+	if len(p) > len(o.arena) {
+		switch {
+		case len(p) >= arenaBytes/4:
+			return bytes.Clone(p)
+		case o.chunk == nil && len(p) <= firstBytes:
+			o.chunk = make([]byte, firstBytes)
+			o.arena = o.chunk
+		default:
+			o.arena = make([]byte, arenaBytes)
+		}
+	}
+	n := copy(o.arena, p)
+	out := o.arena[:n:n]
+	o.arena = o.arena[n:]
+	return out
+}
+
+// append adds e to the list.
+func (o *Overlay) append(e own) {
+	if o.root.list == nil {
+		o.root.list = new(ownList)
+	} else if o.shared {
+		l := new(ownList)
+		copy(l[:o.root.count], o.root.list[:o.root.count])
+		o.root.list, o.shared = l, false
+	}
+	o.root.list[o.root.count] = e
+	o.root.count++
+	if e.meta {
+		o.root.metas++
+	}
+}
+
+// toTree turns the list into a tree.
+func (o *Overlay) toTree() {
+	l := o.root.list
+	n := o.root.count
+	o.root = Root{}
+	for i := range n {
+		o.insert(l[i])
+	}
+}
+
+// insert adds e to the tree.
+func (o *Overlay) insert(e own) {
+	if len(o.slab) == 0 {
+		o.slab = make([]own, 64)
+	}
+	p := &o.slab[0]
+	o.slab = o.slab[1:]
+	*p = e
+	if o.root.top == nil {
+		o.root.top = &ownNode{owner: o.stamp}
+	}
+	top, grown := o.root.top.put(o.stamp, p)
+	if up, right := top.split(o.stamp); right != nil {
+		n := &ownNode{owner: o.stamp, n: 1, kids: new([ownFan + 1]*ownNode)}
+		n.items[0], n.kids[0], n.kids[1] = up, top, right
+		top = n
+	}
+	o.root.top = top
+	if grown {
+		o.root.count++
+		if e.meta {
+			o.root.metas++
+		}
+	}
+}
+
+// Root captures the present contents.
+func (o *Overlay) Root() Root {
+	if o.root.top != nil {
+		o.stamp++
+	}
+	return o.root
+}
+
+// Rollback goes back to a root captured before. The memory of what is dropped stays booked until Reset or Close.
+func (o *Overlay) Rollback(to Root) {
+	o.root = to
+	o.stamp++
+	o.shared = true
+}
+
+// Len returns the number of changes, an upper bound while there are at most 16.
+func (o *Overlay) Len() int { return o.root.count }
+
+// Bytes returns the bytes booked.
+func (o *Overlay) Bytes() int64 { return o.bytes }
+
+// Reset empties the overlay for the next transaction and gives its memory back. Roots captured from it, and what
+// Changes returned, must not be used any more.
+func (o *Overlay) Reset() {
+	if o.bytes == 0 && o.root.count == 0 {
+		return
+	}
+	o.acct.Shrink(o.bytes)
+	o.bytes = 0
+	l := o.root.list
+	o.root = Root{}
+	if l != nil {
+		clear(l[:])
+		o.root.list = l
+	}
+	o.shared = false
+	o.slab = nil
+	clear(o.sorted)
+	if cap(o.sorted) > 64 {
+		o.sorted = nil
+	}
+	o.stamp++
+	o.arena = o.chunk
+}
+
+// Changes returns the net effect as a change set, sorted: the newest change of each key; nothing of trees that were
+// both made and dropped; of a dropped tree only the drop. It aliases the overlay and is valid until the next call of
+// any method.
+func (o *Overlay) Changes() ChangeSet {
+	o.sorted = o.sorted[:0]
+	var it ownIter
+	it.initAll(o.root)
+	gone := TreeID(0) // dropped tree whose rows are passed over
+	for e := it.next(); e != nil; e = it.next() {
+		if e.meta {
+			gone = 0
+			if e.op == OpDropTree {
+				gone = e.tree
+				if e.made {
+					continue
+				}
+			}
+			o.sorted = append(o.sorted, Change{Tree: e.tree, Op: e.op})
+			continue
+		}
+		if e.tree == gone {
+			continue
+		}
+		c := Change{Tree: e.tree, Op: e.op, Key: e.key}
+		if e.op == OpPut {
+			c.Val = e.val
+		}
+		o.sorted = append(o.sorted, c)
+	}
+	return o.sorted
+}
