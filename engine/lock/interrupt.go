@@ -146,6 +146,63 @@ func (i *Interrupt) ClearDeadline(c Cause) {
 	i.mu.Unlock()
 }
 
+// Cancel requests the end of the running statement: 57014. Any goroutine may call it.
+func (i *Interrupt) Cancel() { i.Set(Cancel) }
+
+// Terminate requests the end of the session: 57P01. Any goroutine may call it.
+func (i *Interrupt) Terminate() { i.Set(Terminate) }
+
+// Reset forgets what concerned an earlier statement: a cancel that came too late.
+func (i *Interrupt) Reset() { i.Clear(Cancel | StatementTimeout) }
+
+// SetStatementDeadline starts statement_timeout for the statement that begins now; 0 ends it.
+func (i *Interrupt) SetStatementDeadline(d time.Duration) {
+	if d <= 0 {
+		i.ClearDeadline(StatementTimeout)
+		return
+	}
+	i.SetDeadline(StatementTimeout, Now()+int64(d))
+}
+
+// SetIdle starts idle_in_transaction_session_timeout or idle_session_timeout while the session waits for its client; 0
+// sets none.
+func (i *Interrupt) SetIdle(d time.Duration, inTransaction bool) {
+	if d <= 0 {
+		return
+	}
+	if inTransaction {
+		i.SetDeadline(IdleInTransaction, Now()+int64(d))
+		return
+	}
+	i.SetDeadline(IdleSession, Now()+int64(d))
+}
+
+// ClearIdle ends SetIdle: the client spoke.
+func (i *Interrupt) ClearIdle() { i.ClearDeadline(IdleInTransaction | IdleSession) }
+
+// Sleep waits for ms milliseconds (pg_sleep) and returns early with the error of an interrupt.
+func (i *Interrupt) Sleep(ms int) error {
+	t := time.NewTimer(time.Duration(ms) * time.Millisecond)
+	defer t.Stop()
+	for {
+		if i.Pending() {
+			return i.Err()
+		}
+		select {
+		case <-t.C:
+			return i.pendingErr()
+		case <-i.wake:
+		}
+	}
+}
+
+func (i *Interrupt) pendingErr() error {
+	if i.Pending() {
+		return i.Err()
+	}
+	return nil
+}
+
 // fire sets what is due. The scanner calls it.
 func (i *Interrupt) fire(now int64) {
 	i.mu.Lock()

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"herd/storage"
+	"herd/txlog"
+)
+
+// checkpointState is what the checkpointer shows.
+type checkpointState struct {
+	last        atomic.Int64 // unix nanoseconds of the last one's end
+	seq         atomic.Uint64
+	done, total atomic.Int64 // bytes of the running one
+	hurry       atomic.Bool  // finish without spreading
+}
+
+// Meta.Opaque, version 1: version u8, next transaction u64, next row id u64, next object u32, next tree u32, epoch u64,
+// last entry u64, sequences (see encode).
+const metaVersion = 1
+
+func (db *Database) encodeMeta(last txlog.Seq) []byte {
+	le := binary.LittleEndian
+	b := []byte{metaVersion}
+	b = le.AppendUint64(b, db.nextTx.Load())
+	b = le.AppendUint64(b, db.nextRow.Load())
+	b = le.AppendUint32(b, db.nextOID.Load())
+	b = le.AppendUint32(b, db.nextTree.Load())
+	b = le.AppendUint64(b, uint64(db.epoch))
+	b = le.AppendUint64(b, uint64(last))
+	return db.sequences.encode(b)
+}
+
+// decodeMeta sets the counters and returns the number of the last entry the manifest contains.
+func (db *Database) decodeMeta(b []byte) (last txlog.Seq, err error) {
+	le := binary.LittleEndian
+	if len(b) < 41 {
+		return 0, fmt.Errorf("manifest: %w", errPayload)
+	}
+	if b[0] > metaVersion {
+		return 0, fmt.Errorf("manifest meta version %d: %w", b[0], ErrNewerFormat)
+	}
+	db.nextTx.Store(le.Uint64(b[1:]))
+	db.nextRow.Store(le.Uint64(b[9:]))
+	db.nextOID.Store(le.Uint32(b[17:]))
+	db.nextTree.Store(le.Uint32(b[21:]))
+	db.epoch = txlog.Epoch(le.Uint64(b[25:]))
+	return txlog.Seq(le.Uint64(b[33:])), db.sequences.decode(b[41:])
+}
+
+// Checkpoint writes everything that is ordered now to the data files and frees the log behind it. It may run beside
+// everything; a running one is waited for.
+func (db *Database) Checkpoint() error {
+	if err := db.log.Barrier(); err != nil {
+		return logError(err)
+	}
+	db.ckpt.hurry.Store(true)
+	return db.checkpointNow(0)
+}
+
+// checkpointNow makes a checkpoint of the durable snapshot, spread over d.
+func (db *Database) checkpointNow(d time.Duration) error {
+	db.ckptMu.Lock()
+	defer db.ckptMu.Unlock()
+	db.ckpt.hurry.Store(false)
+	slot := db.store.NewSlot()
+	defer slot.Close()
+	snap := db.durable.Load()
+	for !slot.Pin(snap) {
+		snap = db.durable.Load()
+	}
+	// Entries above snap.Seq() are replayed. Entries without changes at or below it may be replayed too: they are
+	// absolute, and the counters below are at least as far.
+	at := db.parts.floor(db.log.EndOf(txlog.Seq(snap.Seq())))
+	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(txlog.Seq(snap.Seq()))}
+	err := db.store.Checkpoint(snap, meta, storage.CheckpointOptions{
+		Duration: d,
+		Progress: func(written, total int64) {
+			db.ckpt.done.Store(written)
+			db.ckpt.total.Store(total)
+		},
+		Stop: func() bool { return d > 0 && (db.stopping.Load() || db.ckpt.hurry.Load()) },
+	})
+	db.ckpt.done.Store(0)
+	db.ckpt.total.Store(0)
+	if err != nil {
+		return fmt.Errorf("checkpoint of database %q: %w", db.Name(), err)
+	}
+	db.stats.checkpoints.Add(1)
+	db.ckpt.last.Store(time.Now().UnixNano())
+	db.ckpt.seq.Store(uint64(snap.Seq()))
+	if err := db.log.Truncate(at); err != nil {
+		return fmt.Errorf("checkpoint of database %q: %w", db.Name(), err)
+	}
+	return nil
+}
+
+// checkpointer is the goroutine that decides when: by time, by log size, by dirty memory.
+func (db *Database) checkpointer() {
+	defer db.ckptDone.Done()
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for n := 1; ; n++ {
+		kicked := false
+		select {
+		case <-db.ckptStop:
+			return
+		case <-db.ckptKick:
+			kicked = true
+		case <-t.C:
+		}
+		db.moves.prune(db.OldestSnapshot())
+		db.ssi.sweep()
+		if n%5 == 0 {
+			if err := db.store.Maintain(); err != nil {
+				db.eng.o.Logger.Error("maintenance failed", "database", db.Name(), "error", err)
+			}
+		}
+		spread, due := db.checkpointDue(kicked)
+		if !due {
+			continue
+		}
+		err := db.checkpointNow(spread)
+		if errors.Is(err, storage.ErrStopped) && !db.stopping.Load() {
+			err = db.checkpointNow(0)
+		}
+		if err != nil && !db.stopping.Load() {
+			db.eng.o.Logger.Error("checkpoint failed", "error", err)
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}
+
+// checkpointDue tells whether to begin a checkpoint and over which time to spread it.
+func (db *Database) checkpointDue(kicked bool) (spread time.Duration, due bool) {
+	o := &db.eng.o
+	if uint64(db.durable.Load().Seq()) == db.ckpt.seq.Load() {
+		return 0, false
+	}
+	st := db.store.Stats()
+	if kicked || st.Dirty > 2*o.CheckpointDirtyBytes {
+		return 0, true
+	}
+	if st.Dirty > o.CheckpointDirtyBytes || db.log.Bytes() > o.CheckpointLogBytes {
+		return min(o.CheckpointDuration, 30*time.Second), true
+	}
+	age := time.Since(time.Unix(0, db.ckpt.last.Load()))
+	return o.CheckpointDuration, o.CheckpointPeriod > 0 && age > o.CheckpointPeriod
+}
+
+// kickCheckpoint asks for a checkpoint soon.
+func (db *Database) kickCheckpoint() {
+	db.ckpt.hurry.Store(true)
+	select {
+	case db.ckptKick <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"herd/engine/lock"
+	"herd/sql/sqlerr"
+	"herd/storage"
+	"herd/txlog"
+)
+
+// Numbers at which a new database begins.
+const (
+	firstTransaction = 1000
+	firstObject      = 16384 // PostgreSQL's FirstNormalObjectId
+)
+
+// Database is one database: a store, a log, locks.
+type Database struct {
+	eng  *Engine
+	oid  uint32
+	dir  string
+	name atomic.Pointer[string]
+
+	store          *storage.Store
+	closeManifests func() error
+	log            *txlog.Local
+	locks          *lock.Manager
+
+	tip     atomic.Pointer[storage.Snapshot] // everything ordered
+	durable atomic.Pointer[storage.Snapshot] // everything safe
+	tipSlot *storage.ReaderSlot              // the leader's
+	durSlot *storage.ReaderSlot              // the log writer's
+
+	queue queue
+	epoch txlog.Epoch
+	last  txlog.Seq // last entry ordered; the leader's
+
+	pubMu sync.Mutex // guards pubs
+	pubs  []publication
+
+	nextTx    atomic.Uint64
+	nextRow   atomic.Uint64
+	nextOID   atomic.Uint32
+	nextTree  atomic.Uint32
+	sequences sequences
+	moves     moves
+	parts     openParts
+	ssi       ssi
+
+	bigMu   sync.Mutex // one big commit at a time
+	catchUp *catchUp   // the leader's: what a fork has to catch up with
+
+	sessMu   sync.Mutex // guards sessions
+	sessions map[*Session]struct{}
+
+	ckptMu   sync.Mutex // one checkpoint at a time
+	ckptKick chan struct{}
+	ckptStop chan struct{}
+	ckptDone sync.WaitGroup
+	ckpt     checkpointState
+	stopping atomic.Bool
+
+	readSlots sync.Pool
+	stats     counters
+}
+
+// publication is a snapshot that becomes durable with an entry.
+type publication struct {
+	seq  txlog.Seq
+	snap *storage.Snapshot
+}
+
+// Name returns the database's name, "" for the system database.
+func (db *Database) Name() string { return *db.name.Load() }
+
+// OID returns the database's number.
+func (db *Database) OID() uint32 { return db.oid }
+
+// Locks returns the lock manager, for pg_locks.
+func (db *Database) Locks() *lock.Manager { return db.locks }
+
+// openDatabase opens the database in base/db/<oid> and replays its log.
+func (e *Engine) openDatabase(oid uint32) (*Database, error) {
+	db := &Database{eng: e, oid: oid, dir: dbDir(e.o.Dir, oid), locks: lock.NewManager(),
+		sessions: map[*Session]struct{}{}, ckptKick: make(chan struct{}, 1), ckptStop: make(chan struct{})}
+	name, err := readName(e.o.FS, db.dir)
+	if err != nil {
+		return nil, fmt.Errorf("open database %d: %w", oid, err)
+	}
+	db.name.Store(&name)
+	db.sequences.init()
+	db.parts.init()
+	db.ssi.init(db)
+	db.readSlots.New = func() any { return db.store.NewSlot() }
+	manifests, closeManifests, err := openManifests(e.o.FS, db.dir)
+	if err != nil {
+		return nil, err
+	}
+	db.closeManifests = closeManifests
+	store, manifest, err := storage.Open(storage.Options{
+		FS: e.o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: e.o.PageSize,
+		Mem: e.acctBlocks, MemLimit: e.acctBlocks.Limit(),
+	})
+	if err != nil {
+		closeManifests()
+		return nil, fmt.Errorf("open database %q: %w", name, err)
+	}
+	db.store = store
+	if err := db.recover(manifest); err != nil {
+		if db.log != nil {
+			db.log.Close()
+		}
+		store.Close()
+		closeManifests()
+		return nil, fmt.Errorf("open database %q: %w", name, err)
+	}
+	db.ckpt.last.Store(time.Now().UnixNano())
+	db.ckptDone.Add(1)
+	go db.checkpointer()
+	return db, nil
+}
+
+// close ends the database: log and files. Sessions must have ended.
+func (db *Database) close(checkpoint bool) error {
+	if db.stopping.Swap(true) {
+		return nil
+	}
+	close(db.ckptStop)
+	db.ckptDone.Wait()
+	var err error
+	if checkpoint {
+		if err = db.log.Barrier(); err == nil {
+			err = db.checkpointNow(0)
+		}
+	}
+	if e := db.log.Close(); err == nil {
+		err = e
+	}
+	if e := db.store.Close(); err == nil {
+		err = e
+	}
+	if e := db.closeManifests(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// setTip publishes a snapshot as the newest. The leader calls it.
+func (db *Database) setTip(s *storage.Snapshot) {
+	db.tipSlot.Pin(s)
+	db.tip.Store(s)
+}
+
+// onDurable is called by the log's writer: entries up to seq are safe.
+func (db *Database) onDurable(seq txlog.Seq) {
+	db.pubMu.Lock()
+	n := 0
+	for n < len(db.pubs) && db.pubs[n].seq <= seq {
+		n++
+	}
+	var s *storage.Snapshot
+	if n > 0 {
+		s = db.pubs[n-1].snap
+		rest := copy(db.pubs, db.pubs[n:])
+		clear(db.pubs[rest:])
+		db.pubs = db.pubs[:rest]
+	}
+	db.pubMu.Unlock()
+	if s != nil {
+		db.durSlot.Pin(s)
+		db.durable.Store(s)
+	}
+}
+
+// publish notes that s becomes durable with entry seq.
+func (db *Database) publish(seq txlog.Seq, s *storage.Snapshot) {
+	db.pubMu.Lock()
+	db.pubs = append(db.pubs, publication{seq, s})
+	db.pubMu.Unlock()
+}
+
+// ReadTip calls f with the newest state, pinned during the call. There is no transaction: what f sees may not be
+// durable yet.
+func (db *Database) ReadTip(f func(v storage.View) error) error {
+	slot := db.readSlots.Get().(*storage.ReaderSlot)
+	s := db.tip.Load()
+	for !slot.Pin(s) {
+		s = db.tip.Load()
+	}
+	err := f(storage.View{Snap: s})
+	slot.Unpin()
+	db.readSlots.Put(slot)
+	return err
+}
+
+// NewOID returns a number that no object of this database has. It is kept across restarts once a transaction that
+// changes a system tree commits.
+func (db *Database) NewOID() (uint32, error) {
+	n := db.nextOID.Add(1) - 1
+	if n >= 1<<32-1024 || n < firstObject {
+		return 0, sqlerr.New(sqlerr.ProgramLimitExceeded, "out of object identifiers")
+	}
+	return n, nil
+}
+
+// OldestSnapshot returns the lowest sequence number that an open statement or transaction reads, or that of the newest
+// state when none is older. CREATE INDEX waits for it to pass.
+func (db *Database) OldestSnapshot() storage.Seq {
+	low := uint64(db.tip.Load().Seq())
+	db.sessMu.Lock()
+	defer db.sessMu.Unlock()
+	for s := range db.sessions {
+		if n := s.reading.Load(); n != 0 {
+			low = min(low, n-1)
+		}
+	}
+	return storage.Seq(low)
+}

@@ -1,0 +1,53 @@
+// Package engine joins stores to logs: databases, sessions, transactions and the commit path.
+//
+// # Purpose
+//
+// An [Engine] is a data folder. A [Database] in it has a store (blocks), a log and a lock manager of its own. A
+// [Session] is one client's relation to one database; its [Tx] collects changes in an overlay and makes them a log
+// entry at commit. The engine knows rows only as bytes; SQL lives above.
+//
+// # Life of a commit
+//
+// The session encodes its change set, reserves log space, loads and pins the blocks that apply will need, and puts a
+// request into the queue. Whoever finds the queue without a leader leads: it takes all that queue up, applies them as
+// one batch, publishes the new tip, appends their entries to the log, releases their locks, and passes leadership to
+// the first that queued meanwhile. The log's writer publishes the durable snapshot before anyone who waits is told.
+//
+// # Invariants
+//
+//	I1  tip is replaced only by the leader; Seq of an entry is the Seq of the entry before plus one.
+//	I2  An entry is appended after the tip that contains it is published, and before its locks are released.
+//	I3  durable never shows a state that the log could lose.
+//	I4  After a request's space is reserved only a bug, a missing block or a failed serialization check keeps it from
+//	    being ordered; a failed log stops the server.
+//	I5  What a session has seen is durable before the end of its transaction is answered.
+//	I6  Numbers handed out (transactions, row ids, trees, objects) come back after a crash above every number that a
+//	    committed transaction used.
+//	I7  A database folder is complete or has a suffix (.tmp, .drop) and is removed at the next start.
+//
+// # Goroutines
+//
+// Engine: the deadline scanner, the memory keeper. Database: the checkpointer, the log's writer. Sessions have none of
+// their own.
+//
+// # Files
+//
+//	engine.go      Engine: open, close, the list of databases
+//	options.go     Options
+//	folder.go      the data folder: lock, format, names
+//	manifest.go    the manifest in bbolt
+//	database.go    Database: tip, durable, counters
+//	recover.go     opening: replay of the log
+//	session.go     Session: floors, slots, advisory locks
+//	tx.go          Tx: statements, changes, savepoints, end
+//	commit.go      the queue and its leader
+//	big.go         large transactions: parts in the log, merge beside the others
+//	payload.go     what log entries contain
+//	checkpoint.go  the checkpointer
+//	sequence.go    sequences and numbers
+//	moves.go       primary-key updates that older snapshots must find
+//	ssi.go         SERIALIZABLE
+//	memory.go      eviction and the collector's settings
+//	stats.go       counters
+//	check.go       herd check and herd inspect
+package engine

@@ -1,0 +1,250 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sort"
+	"sync"
+
+	"herd/engine/lock"
+	"herd/internal/mem"
+	"herd/sql/sqlerr"
+)
+
+// systemOID is the number of the system database, whose name is "".
+const systemOID = 0
+
+// ErrNoDatabase is returned for a database that does not exist.
+var ErrNoDatabase = errors.New("database does not exist")
+
+// Engine is an open data folder. Use Open.
+type Engine struct {
+	o       Options
+	folder  io.Closer
+	scanner *lock.Scanner
+	keeper  memoryKeeper
+
+	acctBlocks *mem.Account // blocks of all databases
+
+	mu     sync.RWMutex // guards what follows
+	byName map[string]*Database
+	closed bool
+}
+
+// Open opens the data folder o.Dir, making it when it is missing: it takes the folder's lock, checks its format, opens
+// all databases and replays their logs. ErrInUse, ErrNewerFormat, ErrNotHerd, *txlog.CorruptError.
+func Open(o Options) (*Engine, error) {
+	o = o.withDefaults()
+	l, err := lockFolder(o.FS, o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{o: o, folder: l, scanner: lock.NewScanner(), byName: map[string]*Database{}}
+	e.acctBlocks = o.Memory.Child("blocks")
+	e.acctBlocks.SetLimit(o.Memory.Limit() / 10 * 8)
+	if err := e.openAll(); err != nil {
+		e.scanner.Close()
+		for _, db := range e.byName {
+			db.close(false)
+		}
+		l.Close()
+		return nil, err
+	}
+	e.keeper.start(e)
+	return e, nil
+}
+
+// openAll opens every database and makes the system database in a new folder.
+func (e *Engine) openAll() error {
+	dir := filepath.Join(e.o.Dir, dbFolder)
+	if err := e.o.FS.MkdirAll(labelFolder, dir); err != nil {
+		return fmt.Errorf("make %s: %w", dir, err)
+	}
+	if err := e.o.FS.SyncDir(labelFolder, e.o.Dir); err != nil {
+		return err
+	}
+	oids, err := listDatabases(e.o.FS, e.o.Dir)
+	if err != nil {
+		return err
+	}
+	system := false
+	for _, oid := range oids {
+		system = system || oid == systemOID
+	}
+	if !system {
+		if len(oids) > 0 {
+			return fmt.Errorf("open %s: the system database is missing", e.o.Dir)
+		}
+		if err := makeDatabaseFolder(e.o.FS, e.o.Dir, systemOID, ""); err != nil {
+			return fmt.Errorf("make the system database: %w", err)
+		}
+		oids = append(oids, systemOID)
+	}
+	for _, oid := range oids {
+		db, err := e.openDatabase(oid)
+		if err != nil {
+			return err
+		}
+		if other := e.byName[db.Name()]; other != nil {
+			db.close(false)
+			return fmt.Errorf("databases %d and %d are both named %q", other.oid, oid, db.Name())
+		}
+		e.byName[db.Name()] = db
+	}
+	return nil
+}
+
+// Close checkpoints and closes all databases. Sessions must have been closed.
+func (e *Engine) Close() error { return e.shutdown(true) }
+
+// Abandon closes without a checkpoint: the next Open replays. Tests use it.
+func (e *Engine) Abandon() error { return e.shutdown(false) }
+
+func (e *Engine) shutdown(checkpoint bool) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	dbs := e.byName
+	e.byName = map[string]*Database{}
+	e.mu.Unlock()
+	e.keeper.stop()
+	var errs []error
+	for _, db := range dbs {
+		if err := db.close(checkpoint); err != nil {
+			errs = append(errs, fmt.Errorf("close database %q: %w", db.Name(), err))
+		}
+	}
+	e.scanner.Close()
+	errs = append(errs, e.folder.Close())
+	return errors.Join(errs...)
+}
+
+// System returns the database that holds roles and the list of databases.
+func (e *Engine) System() *Database {
+	db, _ := e.Database("")
+	return db
+}
+
+// Database returns the open database with a name, or ErrNoDatabase.
+func (e *Engine) Database(name string) (*Database, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if db := e.byName[name]; db != nil {
+		return db, nil
+	}
+	return nil, fmt.Errorf("%q: %w", name, ErrNoDatabase)
+}
+
+// DatabaseInfo describes a database.
+type DatabaseInfo struct {
+	Name string
+	OID  uint32
+}
+
+// Databases returns all databases but the system database, by name.
+func (e *Engine) Databases() []DatabaseInfo {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	var out []DatabaseInfo
+	for name, db := range e.byName {
+		if db.oid != systemOID {
+			out = append(out, DatabaseInfo{name, db.oid})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// each calls f for every open database.
+func (e *Engine) each(f func(*Database)) {
+	e.mu.RLock()
+	dbs := make([]*Database, 0, len(e.byName))
+	for _, db := range e.byName {
+		dbs = append(dbs, db)
+	}
+	e.mu.RUnlock()
+	for _, db := range dbs {
+		f(db)
+	}
+}
+
+// CreateDatabase makes an empty database with a name and number that no other has, and opens it. A crash leaves all of
+// it or nothing.
+func (e *Engine) CreateDatabase(name string, oid uint32) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return errors.New("engine is closed")
+	}
+	if e.byName[name] != nil {
+		return sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", name)
+	}
+	for _, db := range e.byName {
+		if db.oid == oid {
+			return sqlerr.Internal("database number %d is in use by \"%s\"", oid, db.Name())
+		}
+	}
+	if err := makeDatabaseFolder(e.o.FS, e.o.Dir, oid, name); err != nil {
+		return fmt.Errorf("make database %q: %w", name, err)
+	}
+	db, err := e.openDatabase(oid)
+	if err != nil {
+		return err
+	}
+	e.byName[name] = db
+	return nil
+}
+
+// DropDatabase closes a database and removes its folder: 3D000 when there is none, 55006 while sessions use it.
+func (e *Engine) DropDatabase(name string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	db := e.byName[name]
+	if db == nil || db.oid == systemOID {
+		return sqlerr.New(sqlerr.UndefinedDatabase, "database \"%s\" does not exist", name)
+	}
+	db.sessMu.Lock()
+	n := len(db.sessions)
+	db.sessMu.Unlock()
+	if n > 0 {
+		return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", name).
+			WithDetail("There are %d other sessions using the database.", n)
+	}
+	delete(e.byName, name)
+	if err := db.close(false); err != nil {
+		e.o.Logger.Warn("closing a dropped database failed", "database", name, "error", err)
+	}
+	dropped := db.dir + suffixDrop
+	if err := e.o.FS.Rename(labelFolder, db.dir, dropped); err != nil {
+		return fmt.Errorf("drop database %q: %w", name, err)
+	}
+	if err := e.o.FS.SyncDir(labelFolder, filepath.Dir(db.dir)); err != nil {
+		return fmt.Errorf("drop database %q: %w", name, err)
+	}
+	return removeTree(e.o.FS, dropped)
+}
+
+// RenameDatabase gives a database another name.
+func (e *Engine) RenameDatabase(name, to string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	db := e.byName[name]
+	if db == nil || db.oid == systemOID {
+		return sqlerr.New(sqlerr.UndefinedDatabase, "database \"%s\" does not exist", name)
+	}
+	if e.byName[to] != nil {
+		return sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", to)
+	}
+	if err := writeName(e.o.FS, db.dir, to); err != nil {
+		return fmt.Errorf("rename database %q: %w", name, err)
+	}
+	db.name.Store(&to)
+	delete(e.byName, name)
+	e.byName[to] = db
+	return nil
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"log/slog"
+	"os"
+	"time"
+
+	"herd/internal/mem"
+	"herd/internal/vfs"
+	"herd/txlog"
+)
+
+// Options configure Open. Zero values mean the defaults.
+type Options struct {
+	FS  vfs.FS // default: the operating system
+	Dir string // data folder, made when missing
+
+	// Memory is the account of the process. Nil: one is made whose limit is 60 % of MemLimit.
+	Memory *mem.Account
+	// MemLimit is the most memory of the process in bytes (server.memory.max.limit); 0 = no limit and no eviction.
+	MemLimit int64
+	// TuneCollector lets the engine set GOMEMLIMIT and GOGC of the process.
+	TuneCollector bool
+	// PageSize is the target size of a leaf in bytes, 0 = storage's default.
+	PageSize int
+
+	// LogSync, LogSyncInterval: see txlog.SyncMode.
+	LogSync         txlog.SyncMode
+	LogSyncInterval time.Duration
+	// LogSegmentBytes and LogSegmentBytesMax: see txlog.Options.
+	LogSegmentBytes    int64
+	LogSegmentBytesMax int64
+	// LogKeepFreeBytes of the disk are left to checkpoints when the log grows.
+	LogKeepFreeBytes uint64
+
+	// A checkpoint begins when CheckpointPeriod has passed since the last (default 15 min), or the log has grown by
+	// CheckpointLogBytes (default 256 MiB), or CheckpointDirtyBytes of blocks have no disk copy (default: a quarter of the
+	// memory limit). Negative CheckpointPeriod: never by itself. It is spread over CheckpointDuration.
+	CheckpointPeriod     time.Duration
+	CheckpointDuration   time.Duration
+	CheckpointLogBytes   int64
+	CheckpointDirtyBytes int64
+
+	// BigCommit is the number of changes above which a commit is merged beside the others; 0 = 4096.
+	BigCommit int
+
+	// Fatal is called when the log has failed: the process must end. Default: log it and exit with status 1.
+	Fatal  func(error)
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.FS == nil {
+		o.FS = vfs.OS
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Memory == nil {
+		o.Memory = mem.NewRoot(o.MemLimit / 10 * 6)
+	}
+	if o.CheckpointPeriod == 0 {
+		o.CheckpointPeriod = 15 * time.Minute
+	}
+	if o.CheckpointLogBytes == 0 {
+		o.CheckpointLogBytes = 256 << 20
+	}
+	if o.CheckpointDirtyBytes == 0 {
+		o.CheckpointDirtyBytes = 1 << 30
+		if l := o.Memory.Limit(); l > 0 {
+			o.CheckpointDirtyBytes = l / 4
+		}
+	}
+	if o.BigCommit == 0 {
+		o.BigCommit = 4096
+	}
+	if o.Fatal == nil {
+		l := o.Logger
+		o.Fatal = func(err error) {
+			l.Error("stopping: the transaction log has failed", "error", err)
+			os.Exit(1)
+		}
+	}
+	return o
+}

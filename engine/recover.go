@@ -1,0 +1,270 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"bytes"
+
+	"herd/storage"
+	"herd/txlog"
+)
+
+// replayBytes is how much log is gathered before it is applied.
+const replayBytes = 64 << 20
+
+// replayer brings a store from its manifest to the end of the log.
+type replayer struct {
+	db   *Database
+	snap *storage.Snapshot
+	slot *storage.ReaderSlot
+
+	last    txlog.Seq // last entry of the log seen
+	done    txlog.Seq // entries up to here are in snap
+	sets    []storage.ChangeSet
+	bytes   int
+	parts   map[uint64][]partEntry
+	pos     txlog.Position // of the group being replayed
+	entries int
+}
+
+type partEntry struct {
+	number  uint32
+	changes storage.ChangeSet
+}
+
+// recover opens the log, replays it and makes the database ready.
+func (db *Database) recover(m storage.Manifest) error {
+	db.nextTx.Store(firstTransaction)
+	db.nextRow.Store(1)
+	db.nextOID.Store(firstObject)
+	db.nextTree.Store(uint32(storage.ReservedTrees))
+	rp := &replayer{db: db, snap: db.store.Base(), slot: db.store.NewSlot(), parts: map[uint64][]partEntry{}}
+	defer rp.slot.Close()
+	rp.slot.Pin(rp.snap)
+	if len(m.Meta.Opaque) > 0 {
+		last, err := db.decodeMeta(m.Meta.Opaque)
+		if err != nil {
+			return err
+		}
+		rp.done = last
+	}
+	log, err := txlog.OpenLocal(txlog.Options{
+		FS: db.eng.o.FS, Dir: filepath.Join(db.dir, logFolder), Mode: db.eng.o.LogSync, Interval: db.eng.o.LogSyncInterval,
+		SegmentBytes: db.eng.o.LogSegmentBytes, SegmentBytesMax: db.eng.o.LogSegmentBytesMax,
+		KeepFreeBytes: db.eng.o.LogKeepFreeBytes,
+		OnDurable:     db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger,
+	}, txlog.Position(m.Meta.LogPosition), rp.entry)
+	if err != nil {
+		return err
+	}
+	db.log = log
+	if err := rp.flush(); err != nil {
+		return err
+	}
+	db.tipSlot, db.durSlot = db.store.NewSlot(), db.store.NewSlot()
+	db.durSlot.Pin(rp.snap)
+	db.setTip(rp.snap)
+	db.durable.Store(rp.snap)
+	db.ckpt.seq.Store(uint64(m.Seq))
+	db.last = max(rp.last, rp.done)
+	if rp.entries > 0 {
+		db.eng.o.Logger.Info("replayed the log", "database", db.Name(), "entries", rp.entries, "last", db.last)
+	}
+	// A new epoch voids the parts of transactions that never committed.
+	db.epoch++
+	if _, err := db.logOnly(txlog.Open, nil, txlog.Shrinking); err != nil {
+		return err
+	}
+	return db.log.Barrier()
+}
+
+// entry takes one entry of the log.
+func (rp *replayer) entry(pos txlog.Position, e txlog.Entry) error {
+	db := rp.db
+	if rp.last != 0 && e.Prev != rp.last || e.Seq <= rp.last {
+		return fmt.Errorf("entry %d follows %d and not %d: %w", e.Seq, rp.last, e.Prev, storage.ErrCorrupt)
+	}
+	if rp.last == 0 && e.Prev > rp.done {
+		return fmt.Errorf("the log begins behind entry %d, the checkpoint ends at %d: %w", e.Prev, rp.done, storage.ErrCorrupt)
+	}
+	if pos != rp.pos {
+		rp.pos = pos
+		if rp.bytes > replayBytes {
+			if err := rp.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	rp.last = e.Seq
+	rp.entries++
+	db.epoch = max(db.epoch, e.Epoch)
+	switch e.Kind {
+	case txlog.Open:
+		clear(rp.parts)
+		return nil
+	case txlog.SeqReserve:
+		return db.sequences.apply(e.Payload)
+	case txlog.Commit, txlog.Part, txlog.Abort:
+	default:
+		return fmt.Errorf("entry %d is of unknown kind %d: %w", e.Seq, e.Kind, ErrNewerFormat)
+	}
+	h, body, err := decodeHeader(e.Payload)
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	raise(&db.nextTx, h.tx+1)
+	if h.rowID > 0 {
+		raise(&db.nextRow, h.rowID)
+	}
+	if h.numbers {
+		raise32(&db.nextOID, h.oid)
+		raise32(&db.nextTree, h.tree)
+	}
+	if e.Kind == txlog.Abort {
+		delete(rp.parts, h.tx)
+		return nil
+	}
+	if e.Kind == txlog.Commit && e.Seq <= rp.done {
+		delete(rp.parts, h.tx)
+		return nil
+	}
+	cs, err := decodeChanges(nil, append([]byte(nil), body...))
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	if e.Kind == txlog.Part {
+		rp.parts[h.tx] = append(rp.parts[h.tx], partEntry{h.parts, cs})
+		return nil
+	}
+	return rp.commit(e, h, cs, len(body))
+}
+
+// commit takes a transaction that is not in the snapshot.
+func (rp *replayer) commit(e txlog.Entry, h header, cs storage.ChangeSet, size int) error {
+	parts := rp.parts[h.tx]
+	delete(rp.parts, h.tx)
+	if len(parts) != int(h.parts) {
+		return fmt.Errorf("entry %d commits %d parts, the log has %d: %w", e.Seq, h.parts, len(parts), storage.ErrCorrupt)
+	}
+	for i, p := range parts {
+		if p.number != uint32(i) {
+			return fmt.Errorf("entry %d: part %d is missing: %w", e.Seq, i, storage.ErrCorrupt)
+		}
+		rp.sets = append(rp.sets, p.changes)
+		rp.bytes += txlog.MaxEntry
+	}
+	rp.sets = append(rp.sets, cs)
+	rp.bytes += size
+	return nil
+}
+
+// flush applies what was gathered: the last change of each key, sorted, tree by tree on all processors.
+func (rp *replayer) flush() error {
+	if len(rp.sets) > 0 {
+		s, err := rp.db.store.ApplySorted(rp.snap, storage.Seq(rp.last), netChanges(rp.sets), runtime.GOMAXPROCS(0))
+		if err != nil {
+			return fmt.Errorf("replay up to entry %d: %w", rp.last, err)
+		}
+		rp.slot.Pin(s)
+		rp.snap = s
+		rp.sets, rp.bytes = nil, 0
+	}
+	return rp.spill()
+}
+
+// spill makes a checkpoint in the middle of a long replay, when memory is short. What is replayed so far stays in the
+// log until the next ordinary checkpoint.
+func (rp *replayer) spill() error {
+	db := rp.db
+	limit := db.eng.acctBlocks.Limit()
+	if limit == 0 || len(rp.parts) > 0 || db.store.Stats().Dirty < limit/2 {
+		return nil
+	}
+	meta := storage.Meta{LogPosition: uint64(rp.pos), Opaque: db.encodeMeta(rp.last)}
+	if err := db.store.Checkpoint(rp.snap, meta, storage.CheckpointOptions{}); err != nil {
+		return fmt.Errorf("checkpoint during replay: %w", err)
+	}
+	rp.done = rp.last
+	return nil
+}
+
+// netChanges merges change sets in order into one: the last change of each key, nothing of trees that come and go,
+// of dropped trees only the drop.
+func netChanges(sets []storage.ChangeSet) storage.ChangeSet {
+	n := 0
+	for _, s := range sets {
+		n += len(s)
+	}
+	all := make(storage.ChangeSet, 0, n)
+	made, dropped := map[storage.TreeID]bool{}, map[storage.TreeID]bool{}
+	for _, s := range sets {
+		for _, c := range s {
+			switch c.Op {
+			case storage.OpCreateTree:
+				made[c.Tree] = true
+			case storage.OpDropTree:
+				dropped[c.Tree] = true
+			}
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b storage.Change) int {
+		if a.Tree != b.Tree {
+			if a.Tree < b.Tree {
+				return -1
+			}
+			return 1
+		}
+		if x, y := opClass(a.Op), opClass(b.Op); x != y {
+			return x - y
+		}
+		return bytes.Compare(a.Key, b.Key)
+	})
+	out := all[:0]
+	for i, c := range all {
+		if dropped[c.Tree] && (c.Op != storage.OpDropTree || made[c.Tree]) {
+			continue
+		}
+		if i+1 < len(all) && opClass(c.Op) == 1 {
+			if next := &all[i+1]; next.Tree == c.Tree && opClass(next.Op) == 1 && bytes.Equal(next.Key, c.Key) {
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// opClass orders the operations of one tree: create, rows, drop.
+func opClass(op storage.Op) int {
+	switch op {
+	case storage.OpCreateTree:
+		return 0
+	case storage.OpDropTree:
+		return 2
+	}
+	return 1
+}
+
+type loadStorer interface {
+	Load() uint64
+	Store(uint64)
+}
+
+func raise(c loadStorer, to uint64) {
+	if c.Load() < to {
+		c.Store(to)
+	}
+}
+
+func raise32(c interface {
+	Load() uint32
+	Store(uint32)
+}, to uint32) {
+	if c.Load() < to {
+		c.Store(to)
+	}
+}

@@ -1,0 +1,356 @@
+package engine
+
+import (
+	"bytes"
+	"sync"
+	"sync/atomic"
+
+	"herd/sql/sqlerr"
+	"herd/storage"
+)
+
+// Serializable snapshot isolation. A transaction at this level notes the key ranges it reads and the keys it writes.
+// An edge R -> W says that R read something in the state before W's concurrent write, so R comes before W in any serial
+// order. A cycle needs two edges in a row, Tin -> Tpivot -> Tout, where Tout committed first of the three; when Tin is
+// read only, also before Tin's snapshot. One transaction of each such structure is ended with 40001.
+//
+// Transactions at other levels take no part and pay nothing, as in PostgreSQL.
+
+// rangesMax is how many ranges or keys of one tree a transaction notes before they become the whole tree.
+const rangesMax = 256
+
+// keyRange is [lo, hi); nil hi is unbounded.
+type keyRange struct{ lo, hi []byte }
+
+func (r *keyRange) has(key []byte) bool {
+	return bytes.Compare(r.lo, key) <= 0 && (r.hi == nil || bytes.Compare(key, r.hi) < 0)
+}
+
+func (r *keyRange) meets(o *keyRange) bool {
+	return (o.hi == nil || bytes.Compare(r.lo, o.hi) < 0) && (r.hi == nil || bytes.Compare(o.lo, r.hi) < 0)
+}
+
+// rangeSet is what a transaction read or wrote, by tree.
+type rangeSet map[storage.TreeID][]keyRange
+
+// add notes a range and tells whether it was new.
+func (s rangeSet) add(t storage.TreeID, r keyRange) bool {
+	list := s[t]
+	for i := range list {
+		l := &list[i]
+		if bytes.Compare(l.lo, r.lo) <= 0 && (l.hi == nil || r.hi != nil && bytes.Compare(r.hi, l.hi) <= 0) {
+			return false
+		}
+	}
+	if len(list) >= rangesMax {
+		s[t] = []keyRange{{}}
+		return true
+	}
+	s[t] = append(list, keyRange{bytes.Clone(r.lo), bytes.Clone(r.hi)})
+	return true
+}
+
+func (s rangeSet) meets(t storage.TreeID, r *keyRange) bool {
+	list := s[t]
+	for i := range list {
+		if list[i].meets(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// serialTx is a SERIALIZABLE transaction. Everything is guarded by ssi.mu.
+type serialTx struct {
+	snap     storage.Seq
+	readOnly bool // declared so
+	reads    rangeSet
+	writes   rangeSet
+	in, out  map[*serialTx]struct{}
+	doomed   bool
+	prepared bool        // passed its last check: can only commit
+	order    uint64      // of commit, 0 = active
+	seq      storage.Seq // of commit: snapshots from there on contain it
+}
+
+// ssi is the graph of one database.
+type ssi struct {
+	db    *Database
+	mu    sync.Mutex
+	n     atomic.Int64 // len(all)
+	all   map[*serialTx]struct{}
+	order uint64
+}
+
+func (g *ssi) init(db *Database) { g.db, g.all = db, map[*serialTx]struct{}{} }
+
+func errSerial(reason string) error {
+	return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to read/write dependencies among transactions").
+		WithDetail("Reason code: %s", reason).WithHint("The transaction might succeed if retried.")
+}
+
+// begin registers t, whose snapshot was just taken. A read-only transaction without concurrent writers needs no checks.
+func (g *ssi) begin(t *Tx) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t.o.ReadOnly {
+		for g.writersActive() && t.o.Deferrable && !t.s.intr.Pending() {
+			if g.waitSafe(t) {
+				return
+			}
+			t.snap = t.s.pinStatement()
+		}
+		if !g.writersActive() {
+			return
+		}
+	}
+	x := &serialTx{snap: t.snap.Seq(), readOnly: t.o.ReadOnly, reads: rangeSet{}, writes: rangeSet{},
+		in: map[*serialTx]struct{}{}, out: map[*serialTx]struct{}{}}
+	t.serial = x
+	g.all[x] = struct{}{}
+	g.n.Store(int64(len(g.all)))
+}
+
+func (g *ssi) writersActive() bool {
+	for x := range g.all {
+		if x.order == 0 && !x.readOnly {
+			return true
+		}
+	}
+	return false
+}
+
+// waitSafe waits until the writers that are active now have ended, and tells whether t's snapshot turned out safe: none
+// of them committed after reading the state before a transaction that t sees. g.mu is held, and released meanwhile.
+func (g *ssi) waitSafe(t *Tx) bool {
+	snap := t.snap.Seq()
+	wait := map[*serialTx]struct{}{}
+	for x := range g.all {
+		if x.order == 0 && !x.readOnly {
+			wait[x] = struct{}{}
+		}
+	}
+	keep := &serialTx{snap: snap, readOnly: true} // keeps the others' ends in the graph
+	g.all[keep] = struct{}{}
+	defer delete(g.all, keep)
+	for len(wait) > 0 {
+		g.mu.Unlock()
+		err := t.s.intr.Sleep(1)
+		g.mu.Lock()
+		if err != nil {
+			t.s.intr.Cancel() // the statement that waited reports it
+			return false
+		}
+		for x := range wait {
+			if _, known := g.all[x]; known && x.order == 0 {
+				continue
+			}
+			for o := range x.out {
+				if x.order != 0 && o.order != 0 && o.seq <= snap {
+					return false
+				}
+			}
+			delete(wait, x)
+		}
+	}
+	return true
+}
+
+// NoteRead notes that [lo, hi) of tree was read; nil bounds are open. At levels below SERIALIZABLE it does nothing.
+func (t *Tx) NoteRead(tree storage.TreeID, lo, hi []byte) {
+	if t.serial == nil {
+		return
+	}
+	g, x := &t.s.db.ssi, t.serial
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := keyRange{lo, hi}
+	if !x.reads.add(tree, r) {
+		return
+	}
+	for w := range g.all {
+		if w != x && g.concurrent(x, w) && w.writes.meets(tree, &r) {
+			g.edge(x, w, x)
+		}
+	}
+}
+
+// noteWrite notes that key of tree was written.
+func (g *ssi) noteWrite(t *Tx, tree storage.TreeID, key []byte) {
+	x := t.serial
+	if x == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := keyRange{key, append(bytes.Clone(key), 0)}
+	if !x.writes.add(tree, r) {
+		return
+	}
+	for o := range g.all {
+		if o != x && g.concurrent(x, o) && o.reads.meets(tree, &r) {
+			g.edge(o, x, x)
+		}
+	}
+}
+
+// concurrent tells whether neither of two transactions sees the other's commit in its snapshot.
+func (g *ssi) concurrent(a, b *serialTx) bool {
+	return (a.order == 0 || a.seq > b.snap) && (b.order == 0 || b.seq > a.snap)
+}
+
+// after tells whether x commits later than the committed transaction c.
+func after(x, c *serialTx) bool { return x == c || x.order == 0 || x.order > c.order }
+
+// dangerous tells whether in -> pivot -> out may be part of a cycle, out being committed.
+func dangerous(in, pivot, out *serialTx) bool {
+	if out.order == 0 || !after(pivot, out) || in != out && !after(in, out) {
+		return false
+	}
+	return !in.readOnly || out.seq <= in.snap
+}
+
+// edge adds r -> w and ends somebody when that completes a dangerous structure. acting is the one whose call this is.
+func (g *ssi) edge(r, w, acting *serialTx) {
+	if _, known := r.out[w]; known {
+		return
+	}
+	r.out[w], w.in[r] = struct{}{}, struct{}{}
+	for out := range w.out {
+		if dangerous(r, w, out) {
+			g.end(w, acting)
+		}
+	}
+	for in := range r.in {
+		if dangerous(in, r, w) {
+			g.end(r, acting)
+		}
+	}
+}
+
+// end dooms the pivot if it can still fail, else the acting transaction.
+func (g *ssi) end(pivot, acting *serialTx) {
+	if pivot.order == 0 && !pivot.prepared {
+		pivot.doomed = true
+		return
+	}
+	if acting.order == 0 && !acting.prepared {
+		acting.doomed = true
+	}
+}
+
+// precommit is the last check before t is ordered. The leader calls it.
+func (g *ssi) precommit(t *Tx) error {
+	x := t.serial
+	if x == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if x.prepared {
+		return nil
+	}
+	if x.doomed {
+		return errSerial("Canceled on identification as a pivot, during commit attempt.")
+	}
+	// t commits now. If it is the first of in -> pivot -> t to do so, the pivot must not commit.
+	for pivot := range x.in {
+		if pivot.order != 0 {
+			continue
+		}
+		for in := range pivot.in {
+			if in != x && (in.order != 0 || in.doomed || in.readOnly) {
+				continue
+			}
+			if pivot.prepared {
+				return errSerial("Canceled on commit attempt with conflict in from prepared pivot.")
+			}
+			pivot.doomed = true
+		}
+	}
+	x.prepared = true
+	return nil
+}
+
+// committed records t's place in the order.
+func (g *ssi) committed(t *Tx, seq storage.Seq) {
+	if t.serial == nil {
+		return
+	}
+	g.mu.Lock()
+	g.order++
+	t.serial.order, t.serial.seq = g.order, seq
+	if len(g.all) > 64 && g.order%32 == 0 {
+		g.sweepLocked()
+	}
+	g.mu.Unlock()
+}
+
+// readOnlyCommit ends a transaction that changed nothing.
+func (g *ssi) readOnlyCommit(t *Tx) error {
+	if t.serial == nil {
+		return nil
+	}
+	if err := g.precommit(t); err != nil {
+		return err
+	}
+	g.committed(t, g.db.tip.Load().Seq())
+	return nil
+}
+
+// abort takes t out of the graph.
+func (g *ssi) abort(t *Tx) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t.serial.order == 0 {
+		g.remove(t.serial)
+	}
+}
+
+func (g *ssi) remove(x *serialTx) {
+	for o := range x.in {
+		delete(o.out, x)
+	}
+	for o := range x.out {
+		delete(o.in, x)
+	}
+	delete(g.all, x)
+	g.n.Store(int64(len(g.all)))
+}
+
+// sweep forgets committed transactions that no active one is concurrent with.
+func (g *ssi) sweep() {
+	if g.n.Load() == 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sweepLocked()
+}
+
+func (g *ssi) sweepLocked() {
+	low := storage.Seq(1<<64 - 1)
+	for x := range g.all {
+		if x.order == 0 {
+			low = min(low, x.snap)
+		}
+	}
+	for x := range g.all {
+		if x.order != 0 && x.seq <= low {
+			g.remove(x)
+		}
+	}
+}
+
+// doomedErr returns the error of a transaction that another one's action ended.
+func (g *ssi) doomedErr(t *Tx) error {
+	if t.serial == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t.serial.doomed {
+		return errSerial("Canceled on identification as a pivot, during conflict checking.")
+	}
+	return nil
+}
