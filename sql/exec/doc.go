@@ -1,0 +1,39 @@
+// Package exec runs physical plans: operators over column batches, expressions compiled to programs of vector steps,
+// data modification, and the named point fast paths.
+//
+// # Purpose
+//
+// Build turns a read-only plan.Plan into a State, the mutable side of one prepared statement. A State is opened, drained
+// with Next and closed; then it is opened again for the next execution: operators are reset, not rebuilt.
+//
+// # Invariants
+//
+//	I1  A batch is valid until the operator that made it is asked for the next one, rescanned or closed.
+//	I2  No operator evaluates a volatile function, locks or sends more rows than its caller wants (the want argument).
+//	    Filters over pure inputs read ahead; what they have found and nobody wanted yet they keep.
+//	I3  An expression is evaluated for selected rows only: AND, OR, CASE, COALESCE and strict functions narrow the selection,
+//	    so that errors come from rows that PostgreSQL evaluates too.
+//	I4  exec reads through storage.View and writes and locks only through Tx.
+//	I5  Whoever writes a row locks its key first and then reads it from Tx.Newest, whether it waited or not.
+//	I6  Memory that grows with the data is asked for from an account before it is allocated; refusal means spill or 53200.
+//
+// # Goroutines
+//
+// None. A State belongs to one session.
+//
+// # Files
+//
+//	tx.go          Tx, Env: what a statement needs from below
+//	state.go       Build, State: life of an execution, exec params, init plans, CTEs
+//	build.go       plan node -> operator
+//	expr*.go       expressions: compile, calls, logic, casts, arrays and rows, subplans
+//	const.go       EvalConst, Evaluator: expressions without a plan
+//	tuple.go       rows as bytes, row stores, spill files
+//	keys.go        grouping and sorting keys as bytes; keytable.go the hash table over them
+//	keyrange.go    key ranges of scans
+//	index.go       entries of secondary indexes
+//	scan.go, indexscan.go, virtual.go, function.go, values.go, ... one operator a file
+//	modify*.go     INSERT, UPDATE, DELETE; foreignkey.go referential integrity; recheck.go re-evaluation of changed rows
+//	copyin.go      COPY FROM and bulk INSERT
+//	point.go       the point fast paths
+package exec

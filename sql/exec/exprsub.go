@@ -1,0 +1,402 @@
+package exec
+
+import (
+	"herd/planner/plan"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+	"herd/sql/vec"
+)
+
+// subPlanProg runs a subquery for every row, or once into a hash table for an uncorrelated ANY.
+type subPlanProg struct {
+	kind   plan.SubLinkKind
+	op     Operator
+	params []int
+	args   []program
+	argv   []*vec.Vector
+	test   program
+	slots  []int // input columns that test reads
+	outer  vec.Batch
+	consts []vec.Vector
+	typ    types.OID
+	out    vec.Vector
+	isOpen bool
+
+	elem   types.OID // SubArray: element type
+	hashed *hashedSub
+}
+
+func (c *compiler) subPlan(e *plan.SubPlan) (program, error) {
+	op, err := c.st.build(e.Plan)
+	if err != nil {
+		return nil, err
+	}
+	p := &subPlanProg{kind: e.Kind, op: op, params: e.ParamIDs, typ: e.Type}
+	if p.args, err = c.compileAll(e.Args); err != nil {
+		return nil, err
+	}
+	p.argv = make([]*vec.Vector, len(p.args))
+	if e.Kind == plan.SubArray {
+		p.elem = e.Plan.Base().Cols[0].Type
+	}
+	c.st.subs = append(c.st.subs, p)
+	if isNil(e.Test) {
+		return p, nil
+	}
+	if e.Hashed && e.Kind == plan.SubAny {
+		p.hashed, err = c.hashedSub(e)
+		return p, err
+	}
+	if p.test, err = c.compile(e.Test); err != nil {
+		return nil, err
+	}
+	width := 0
+	for _, s := range slotsOf(e.Test) {
+		p.slots = append(p.slots, s)
+		width = max(width, s+1)
+	}
+	p.outer.Cols = make([]*vec.Vector, width)
+	p.consts = make([]vec.Vector, width)
+	return p, nil
+}
+
+// reset forgets the results of the last execution.
+func (p *subPlanProg) reset() error {
+	if p.hashed != nil {
+		p.hashed.reset()
+	}
+	if !p.isOpen {
+		return nil
+	}
+	p.isOpen = false
+	return p.op.Close()
+}
+
+func (p *subPlanProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
+	for i, a := range p.args {
+		v, err := a.eval(f, sel)
+		if err != nil {
+			return nil, err
+		}
+		p.argv[i] = v
+	}
+	if p.hashed != nil {
+		return p.hashed.eval(f, sel, p)
+	}
+	p.out.Reset(types.KindOf(p.typ), f.n)
+	var err error
+	each(f.n, sel, func(i int) {
+		if err == nil {
+			err = p.evalRow(f, i)
+		}
+	})
+	return &p.out, err
+}
+
+// start opens or rescans the subquery for row i.
+func (p *subPlanProg) start(f *frame, i int) error {
+	for k, id := range p.params {
+		f.st.setExecParam(id, p.argv[k].Datum(i))
+	}
+	if !p.isOpen {
+		p.isOpen = true
+		return p.op.Open(f.st.env)
+	}
+	return p.op.Rescan()
+}
+
+func (p *subPlanProg) evalRow(f *frame, i int) error {
+	if err := p.start(f, i); err != nil {
+		return err
+	}
+	var d types.Datum
+	var err error
+	switch p.kind {
+	case plan.SubExists:
+		var b *vec.Batch
+		b, err = p.op.Next(1)
+		d = types.Bool(b != nil)
+	case plan.SubScalar, plan.SubMulti:
+		var row []types.Datum
+		row, err = singleRow(p.op)
+		d = types.NullDatum
+		if row != nil {
+			d = row[0]
+		}
+	case plan.SubArray:
+		d, err = collectArray(p.op, p.elem)
+	default:
+		d, err = p.evalTest(f, i)
+	}
+	if err == nil {
+		p.out.SetDatum(i, d)
+	}
+	return err
+}
+
+// evalTest computes test op ANY/ALL (subquery), or a row comparison, for outer row i.
+func (p *subPlanProg) evalTest(f *frame, i int) (types.Datum, error) {
+	for _, s := range p.slots {
+		v, err := f.b.Col(s)
+		if err != nil {
+			return types.NullDatum, err
+		}
+		setConst(&p.consts[s], v.Kind, v.Datum(i))
+		p.outer.Cols[s] = &p.consts[s]
+	}
+	all := p.kind == plan.SubAll
+	result := types.Bool(all)
+	if p.kind == plan.SubRowCompare {
+		result = types.NullDatum
+	}
+	rows := 0
+	for {
+		b, err := p.op.Next(vec.MaxRows)
+		if err != nil || b == nil {
+			return result, err
+		}
+		cols, err := allCols(b)
+		if err != nil {
+			return result, err
+		}
+		rows += b.Rows()
+		if p.kind == plan.SubRowCompare && rows > 1 {
+			return result, errMoreThanOneRow()
+		}
+		p.outer.N, p.outer.Sel = b.N, b.Sel
+		inner := frame{st: f.st, b: &p.outer, n: b.N, subOut: cols, caseV: f.caseV}
+		v, err := p.test.eval(&inner, b.Sel)
+		if err != nil {
+			return result, err
+		}
+		done := false
+		each(b.N, b.Sel, func(j int) {
+			switch {
+			case done:
+			case p.kind == plan.SubRowCompare:
+				result = v.Datum(j)
+			case v.IsNull(j):
+				result = types.NullDatum
+			case v.Bool[v.At(j)] != all:
+				result, done = types.Bool(!all), true
+			}
+		})
+		if done {
+			return result, nil
+		}
+	}
+}
+
+func errMoreThanOneRow() error {
+	return sqlerr.New(sqlerr.CardinalityViolation, "more than one row returned by a subquery used as an expression")
+}
+
+// singleRow returns the only row of op (copied), nil when it has none; 21000 when it has more.
+func singleRow(op Operator) ([]types.Datum, error) {
+	var row []types.Datum
+	for {
+		b, err := op.Next(2)
+		if err != nil || b == nil {
+			return row, err
+		}
+		if row != nil || b.Rows() > 1 {
+			return nil, errMoreThanOneRow()
+		}
+		cols, err := allCols(b)
+		if err != nil {
+			return nil, err
+		}
+		row = make([]types.Datum, len(cols))
+		for k, v := range cols {
+			row[k] = cloneDatum(v.Datum(firstRow(b)))
+		}
+	}
+}
+
+func firstRow(b *vec.Batch) int {
+	if b.Sel != nil {
+		return int(b.Sel[0])
+	}
+	return 0
+}
+
+// cloneDatum copies a datum's bytes, so that it outlives its batch.
+func cloneDatum(d types.Datum) types.Datum {
+	if d.B != nil {
+		d.B = append([]byte(nil), d.B...)
+	}
+	return d
+}
+
+// collectArray gathers the first column of op into an array.
+func collectArray(op Operator, elem types.OID) (types.Datum, error) {
+	var ds []types.Datum
+	for {
+		b, err := op.Next(vec.MaxRows)
+		if err != nil {
+			return types.NullDatum, err
+		}
+		if b == nil {
+			break
+		}
+		v, err := b.Col(0)
+		if err != nil {
+			return types.NullDatum, err
+		}
+		each(b.N, b.Sel, func(i int) { ds = append(ds, cloneDatum(v.Datum(i))) })
+	}
+	return collectDatums(elem, ds)
+}
+
+// hashedSub is the hash table of an uncorrelated x IN (SELECT ...), with SQL's rules for NULL.
+type hashedSub struct {
+	left, right []program
+	key         eqKey
+	table       keyTable
+	nullRows    *rowStore // rows with a NULL column, by key column
+	rows        *rowStore // all rows, kept only for left sides with a NULL among several columns
+	types       []types.OID
+	colls       []types.OID
+	built       bool
+	total       int
+	lv, rv      []*vec.Vector
+}
+
+func (c *compiler) hashedSub(e *plan.SubPlan) (*hashedSub, error) {
+	h := &hashedSub{key: eqKey{cols: eqCols(e.HashKeys)}}
+	var kinds []types.Kind
+	for _, k := range e.HashKeys {
+		l, err := c.compile(k.Left)
+		if err != nil {
+			return nil, err
+		}
+		r, err := c.compile(k.Right)
+		if err != nil {
+			return nil, err
+		}
+		h.left, h.right = append(h.left, l), append(h.right, r)
+		h.types, h.colls = append(h.types, k.Type), append(h.colls, k.Collation)
+		kinds = append(kinds, types.KindOf(k.Type))
+	}
+	h.nullRows, h.rows = newRowStore(kinds), newRowStore(kinds)
+	h.lv, h.rv = make([]*vec.Vector, len(h.left)), make([]*vec.Vector, len(h.right))
+	return h, nil
+}
+
+func (h *hashedSub) reset() {
+	h.table.close()
+	h.nullRows.close()
+	h.rows.close()
+	h.built, h.total = false, 0
+}
+
+func (h *hashedSub) build(f *frame, p *subPlanProg) error {
+	env := f.st.env
+	h.table.open(env)
+	h.nullRows.open(env)
+	h.rows.open(env)
+	if err := p.start(f, 0); err != nil {
+		return err
+	}
+	for {
+		b, err := p.op.Next(vec.MaxRows)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		if err := f.st.interrupt(); err != nil {
+			return err
+		}
+		cols, err := allCols(b)
+		if err != nil {
+			return err
+		}
+		inner := frame{st: f.st, b: b, n: b.N, subOut: cols}
+		for k, r := range h.right {
+			if h.rv[k], err = r.eval(&inner, b.Sel); err != nil {
+				return err
+			}
+		}
+		each(b.N, b.Sel, func(i int) {
+			if err == nil {
+				err = h.add(i)
+			}
+		})
+		if err != nil {
+			return errMemory(err)
+		}
+	}
+	h.built = true
+	return nil
+}
+
+func (h *hashedSub) add(i int) error {
+	h.total++
+	k, null := h.key.row(h.rv, i)
+	if null {
+		if len(h.right) == 1 && len(h.nullRows.rows) > 0 {
+			return nil
+		}
+		return h.nullRows.add(h.rv, i)
+	}
+	_, added, err := h.table.insert(hashKey(k), k)
+	if err == nil && added && len(h.right) > 1 {
+		err = h.rows.add(h.rv, i)
+	}
+	return err
+}
+
+func (h *hashedSub) eval(f *frame, sel []uint16, p *subPlanProg) (*vec.Vector, error) {
+	if !h.built {
+		if err := h.build(f, p); err != nil {
+			return nil, err
+		}
+	}
+	for k, l := range h.left {
+		v, err := l.eval(f, sel)
+		if err != nil {
+			return nil, err
+		}
+		h.lv[k] = v
+	}
+	p.out.Reset(types.KindBool, f.n)
+	each(f.n, sel, func(i int) {
+		if h.total == 0 {
+			p.out.Bool[i] = false
+			return
+		}
+		k, null := h.key.row(h.lv, i)
+		if !null && h.table.find(hashKey(k), k) >= 0 {
+			p.out.Bool[i] = true
+			return
+		}
+		p.out.Bool[i] = false
+		if h.maybe(h.nullRows, i) || null && h.maybe(h.rows, i) || null && len(h.left) == 1 {
+			p.out.SetNull(i)
+		}
+	})
+	return &p.out, nil
+}
+
+// maybe says whether a row of s equals left row i as far as non-NULL columns tell.
+func (h *hashedSub) maybe(s *rowStore, i int) bool {
+	for _, t := range s.rows {
+		same := true
+		for k := range h.left {
+			r := s.codec.datum(t, k)
+			if r.Null || h.lv[k].IsNull(i) {
+				continue
+			}
+			if types.Compare(h.types[k], h.colls[k], h.lv[k].Datum(i), r) != 0 {
+				same = false
+				break
+			}
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}

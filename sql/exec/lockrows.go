@@ -1,0 +1,134 @@
+package exec
+
+import (
+	"herd/engine/lock"
+	"herd/planner/plan"
+	"herd/sql/row"
+	"herd/sql/vec"
+)
+
+// lockRowsOp is plan.LockRows: SELECT ... FOR UPDATE and its kin.
+type lockRowsOp struct {
+	st      *State
+	node    *plan.LockRows
+	in      Operator
+	recheck *recheck
+	outB    *outRows
+}
+
+func (s *State) buildLockRows(n *plan.LockRows) (Operator, error) {
+	in, err := s.build(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.recheck(n.Recheck)
+	return &lockRowsOp{st: s, node: n, in: in, recheck: r, outB: newOutRows(kindsOf(n.Input))}, err
+}
+
+func (o *lockRowsOp) Open(env *Env) error { return o.in.Open(env) }
+func (o *lockRowsOp) Rescan() error       { return o.in.Rescan() }
+func (o *lockRowsOp) Close() error {
+	o.recheck.close()
+	return o.in.Close()
+}
+
+// Next locks the rows of at most want input rows.
+func (o *lockRowsOp) Next(want int) (*vec.Batch, error) {
+	for {
+		b, err := o.in.Next(want)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		if err := o.st.interrupt(); err != nil {
+			return nil, err
+		}
+		if _, err := allCols(b); err != nil {
+			return nil, err
+		}
+		o.outB.start(b.Rows())
+		each(b.N, b.Sel, func(i int) {
+			if err == nil {
+				err = o.lock(b, i)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		if out := o.outB.batch(); out != nil {
+			return out, nil
+		}
+	}
+}
+
+// lock locks all targets of one row and adds it, re-evaluated if one has changed, to the output.
+func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
+	tx := o.st.env.Tx
+	var rows map[int]recheckRow
+	changed := false
+	if o.recheck != nil {
+		rows = o.recheck.state.rows
+		clear(rows)
+	}
+	for k := range o.node.Locks {
+		t := &o.node.Locks[k]
+		id := b.Cols[t.RowIDCol]
+		if id.IsNull(i) {
+			continue
+		}
+		stamp, key := splitRowID(id.Bytes(i))
+		granted, _, err := tx.LockRow(t.Rel.TreeID, key, lock.Mode(t.Strength), lock.Policy(t.Policy))
+		if err != nil {
+			return err
+		}
+		if !granted {
+			return nil // SKIP LOCKED
+		}
+		val, ok, err := tx.Newest().Get(t.Rel.TreeID, key)
+		if err != nil {
+			return err
+		}
+		if !ok || row.Stamp(val) != stamp {
+			if tx.IsolationLevel() != ReadCommitted {
+				if ok {
+					return errConcurrent("update")
+				}
+				return errConcurrent("delete")
+			}
+			if !ok {
+				now, moved := tx.MovedTo(t.Rel.TreeID, key)
+				if !moved {
+					return nil // deleted
+				}
+				key = append([]byte(nil), now...)
+				granted, _, err := tx.LockRow(t.Rel.TreeID, key, lock.Mode(t.Strength), lock.Policy(t.Policy))
+				if err != nil || !granted {
+					return err
+				}
+				if val, ok, err = tx.Newest().Get(t.Rel.TreeID, key); err != nil || !ok {
+					return err
+				}
+			}
+			changed = true
+		}
+		if rows != nil {
+			rows[t.RTE] = recheckRow{key: append([]byte(nil), key...), val: val}
+		}
+	}
+	if !changed || o.recheck == nil {
+		o.add(b, i)
+		return nil
+	}
+	nb, err := o.recheck.run(b, i)
+	if err != nil || nb == nil {
+		return err
+	}
+	o.add(nb, firstRow(nb))
+	return nil
+}
+
+func (o *lockRowsOp) add(b *vec.Batch, i int) {
+	r := o.outB.grow()
+	for c := range o.outB.cols {
+		o.outB.cols[c].Copy(r, b.Cols[c], i)
+	}
+}

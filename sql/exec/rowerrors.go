@@ -1,0 +1,128 @@
+package exec
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"herd/sql/catalog"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+	"herd/sql/vec"
+)
+
+// maxFieldShown is the longest value, in bytes, that a message shows of a failing row; as PostgreSQL has it.
+const maxFieldShown = 64
+
+// schemaName returns the schema of a relation, for the fields of an error.
+func (s *State) schemaName(rel *catalog.Relation) string {
+	if s.env == nil || s.env.Catalog == nil {
+		return ""
+	}
+	sc, err := s.env.Catalog.SchemaByOID(rel.Schema)
+	if err != nil || sc == nil {
+		return ""
+	}
+	return sc.Name
+}
+
+// text returns the output form of a value.
+func (s *State) text(t types.OID, d types.Datum) string {
+	if d.Null {
+		return "null"
+	}
+	return string(types.Output(s.env.Funcs.IO, nil, t, d))
+}
+
+// failingRow is PostgreSQL's description of a row that violates a constraint.
+func (w *tableWriter) failingRow(b *vec.Batch) string {
+	var sb strings.Builder
+	sb.WriteString("Failing row contains (")
+	first := true
+	for i := range w.rel.Columns {
+		c := &w.rel.Columns[i]
+		if c.Dropped {
+			continue
+		}
+		if !first {
+			sb.WriteString(", ")
+		}
+		first = false
+		v, err := b.Col(i)
+		if err != nil {
+			continue
+		}
+		t := w.st.text(c.Type, v.Datum(0))
+		if len(t) > maxFieldShown {
+			n := maxFieldShown
+			for n > 0 && !utf8.RuneStart(t[n]) {
+				n--
+			}
+			t = t[:n] + "..."
+		}
+		sb.WriteString(t)
+	}
+	sb.WriteString(").")
+	return sb.String()
+}
+
+func (w *tableWriter) errNotNull(a int16, b *vec.Batch) error {
+	col := w.rel.Columns[a-1].Name
+	return sqlerr.New(sqlerr.NotNullViolation, "null value in column \"%s\" of relation \"%s\" violates not-null constraint", col, w.rel.Name).
+		WithDetail("%s", w.failingRow(b)).WithTable(w.st.schemaName(w.rel), w.rel.Name).WithColumn(col)
+}
+
+func (w *tableWriter) errCheck(name string, b *vec.Batch) error {
+	return sqlerr.New(sqlerr.CheckViolation, "new row for relation \"%s\" violates check constraint \"%s\"", w.rel.Name, name).
+		WithDetail("%s", w.failingRow(b)).WithTable(w.st.schemaName(w.rel), w.rel.Name).WithConstraint(name)
+}
+
+func (w *tableWriter) errUniquePK(b *vec.Batch) error {
+	names, vals := make([]string, len(w.pk)), make([]string, len(w.pk))
+	for i, c := range w.pk {
+		names[i] = quoteIdent(w.rel.Columns[c.attno-1].Name)
+		v, err := b.Col(int(c.attno) - 1)
+		if err != nil {
+			return err
+		}
+		vals[i] = w.st.text(c.typ, v.Datum(0))
+	}
+	return w.duplicate(w.rel.PrimaryKey, names, vals)
+}
+
+// errUnique describes the entry that ix.vals holds.
+func (w *tableWriter) errUnique(ix *indexWriter) error {
+	names, vals := make([]string, len(ix.cols)), make([]string, len(ix.cols))
+	for i, c := range ix.cols {
+		if c.attno > 0 {
+			names[i] = quoteIdent(w.rel.Columns[c.attno-1].Name)
+		} else {
+			names[i] = ix.def.Keys[i].Expr
+		}
+		vals[i] = w.st.text(c.typ, ix.vals[i])
+	}
+	return w.duplicate(ix.def, names, vals)
+}
+
+func (w *tableWriter) duplicate(ix *catalog.Index, names, vals []string) error {
+	return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", ix.Name).
+		WithDetail("Key (%s)=(%s) already exists.", strings.Join(names, ", "), strings.Join(vals, ", ")).
+		WithTable(w.st.schemaName(w.rel), w.rel.Name).WithConstraint(ix.Name)
+}
+
+// quoteIdent quotes a column name: PostgreSQL shows key columns in these messages with quotes only where pg_get_indexdef does,
+// which is for names that are no plain lower-case identifiers.
+func quoteIdent(s string) string {
+	plain := s != ""
+	for i := 0; i < len(s) && plain; i++ {
+		c := s[i]
+		plain = c >= 'a' && c <= 'z' || c == '_' || i > 0 && c >= '0' && c <= '9'
+	}
+	if plain {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+func errConcurrent(what string) error {
+	return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent %s", what)
+}

@@ -1,0 +1,100 @@
+package exec
+
+import (
+	"errors"
+
+	"herd/engine/lock"
+	"herd/internal/mem"
+	"herd/internal/vfs"
+	"herd/sql/catalog"
+	"herd/sql/funcs"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+	"herd/storage"
+)
+
+// Isolation levels as Tx.Isolation reports them.
+const (
+	ReadCommitted  uint8 = 1
+	RepeatableRead uint8 = 2
+	Serializable   uint8 = 3
+)
+
+// Tx is what data modification, row locks and SERIALIZABLE reads need from the transaction; engine.Tx implements it.
+// Errors are *sqlerr.Error: 40001, 40P01, 55P03, 57014, 53200, 53100.
+type Tx interface {
+	// ID is the transaction number stamped in rows; allotted at the first call.
+	ID() uint64
+	// IsolationLevel is ReadCommitted, RepeatableRead or Serializable.
+	IsolationLevel() uint8
+	// Command is the number of the current command within the transaction.
+	Command() uint32
+	// Newest returns the newest ordered state plus all own changes.
+	Newest() storage.View
+	// LockRow takes a row lock on (tree, key). granted is false only with SkipLocked.
+	LockRow(tree storage.TreeID, key []byte, m lock.Mode, p lock.Policy) (granted, waited bool, err error)
+	// Put and Delete change the transaction's overlay; key and val are copied.
+	Put(tree storage.TreeID, key, val []byte) error
+	Delete(tree storage.TreeID, key []byte) error
+	// NextRowID returns a new hidden row id for a table without primary key.
+	NextRowID(tree storage.TreeID) uint64
+	// NoteRead records that [lo, hi) of tree was read (SERIALIZABLE); nil means unbounded. No-op at other levels.
+	NoteRead(tree storage.TreeID, lo, hi []byte)
+	// MovedTo follows the primary-key update of a row since the caller's snapshot: the key the row has now.
+	MovedTo(tree storage.TreeID, key []byte) (newKey []byte, ok bool)
+	// NoteMove records that the row with key old has key now after this transaction.
+	NoteMove(tree storage.TreeID, old, now []byte)
+}
+
+// Env is one execution's surroundings, filled by the session before Open.
+type Env struct {
+	Tx     Tx
+	View   storage.View // the statement's snapshot plus own changes at its start
+	Funcs  funcs.Ctx    // services for kernels
+	Params []types.Datum
+	Acct   *mem.Account // the statement's account
+	// Interrupt returns the error of a pending cancel, timeout or termination; called once a batch. May be nil.
+	Interrupt func() error
+	Catalog   catalog.Reader
+	Virtual   catalog.VirtualEnv
+	SpillFS   vfs.FS // nil: no spilling, 53200 instead
+	SpillDir  string
+	Analyze   bool // count rows, loops and time per node
+	// Deferred collects constraint checks postponed to COMMIT; nil: all are made at the end of the statement.
+	Deferred *Deferred
+}
+
+// errMemory turns mem.ErrLimit into 53200; other errors pass.
+func errMemory(err error) error {
+	if errors.Is(err, mem.ErrLimit) {
+		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+			WithDetail("The memory limit of the server was reached and the operation cannot spill to disk.")
+	}
+	return err
+}
+
+// account is an operator's share of the statement's account: it remembers what it took so that reset can give it back.
+type account struct {
+	acct *mem.Account
+	used int64
+}
+
+// grow asks for n bytes; the error is mem.ErrLimit.
+func (a *account) grow(n int64) error {
+	if a.acct == nil {
+		return nil
+	}
+	if err := a.acct.Grow(n); err != nil {
+		return err
+	}
+	a.used += n
+	return nil
+}
+
+// release gives everything back.
+func (a *account) release() {
+	if a.acct != nil && a.used > 0 {
+		a.acct.Shrink(a.used)
+	}
+	a.used = 0
+}
