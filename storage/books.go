@@ -99,6 +99,9 @@ func (k *books) evict(target int64) (freed int64, blocks int) {
 	k.mu.Unlock()
 	for steps > 0 && freed < target {
 		k.mu.Lock()
+		if len(k.ring) == 0 {
+			steps = 0
+		}
 		for n := 0; n < 128 && steps > 0 && freed < target && len(k.ring) > 0; n++ {
 			steps--
 			if k.hand >= len(k.ring) {
