@@ -26,6 +26,8 @@ var constants = map[string]string{
 	"pg_class.relfilenode": "0", "pg_class.relpages": "0", "pg_class.reltuples": "'-1'",
 	"pg_class.relallvisible": "0", "pg_class.relfrozenxid": "0", "pg_class.relminmxid": "0",
 	"pg_authid.rolpassword": "NULL",
+	// Releases from 15.20 on keep a log position here.
+	"pg_attribute.attoptions": "NULL",
 }
 
 // texts replaces expression trees by SQL text (I3).

@@ -107,6 +107,17 @@ func (n Names) describeTypeCheck(id types.OID) (string, error) {
 
 // domainOfCheck returns the domain that a constraint belongs to.
 func domainOfCheck(r Reader, id types.OID) (*Type, *pgdata.TypeCheck, error) {
+	if id < pgdata.FirstUserOID {
+		for i := range pgdata.Types() {
+			t := &pgdata.Types()[i]
+			for j := range t.Checks {
+				if t.Checks[j].OID == id {
+					return t, &t.Checks[j], nil
+				}
+			}
+		}
+		return nil, nil, nil
+	}
 	var owner types.OID
 	err := r.References(ClassConstraint, id, 0, func(d Dependency) bool {
 		if d.RefClass == ClassType && d.Type == 'a' {

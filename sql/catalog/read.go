@@ -41,10 +41,17 @@ func (r *reader) TempSchema() types.OID { return r.temp }
 
 // RowCount implements Reader.
 func (r *reader) RowCount(rel *Relation) int64 {
-	if rel.TreeID == 0 {
-		return 0
+	switch {
+	case rel.TreeID != 0:
+		return r.src.Count(rel.TreeID)
+	case rel.Kind == KindSequence:
+		return 1
+	case rel.Virtual != nil:
+		if t, ok := rel.Virtual.(*baseTable); ok {
+			return t.estimate(r.src.Count(treeObjects))
+		}
 	}
-	return r.src.Count(rel.TreeID)
+	return 0
 }
 
 // record reads an object's row.
@@ -234,6 +241,12 @@ func pointerRecord(kind recordKind, stamp uint64, to types.OID) []byte {
 
 // IndexByOID implements Reader.
 func (r *reader) IndexByOID(id types.OID) (*Relation, *Index, error) {
+	if id < pgdata.FirstUserOID {
+		if x := loadSystemParts().indexes[id]; x != nil {
+			return systemRelation(x.Rel), x, nil
+		}
+		return nil, nil, nil
+	}
 	rel, err := r.owner(ClassRelation, id)
 	if rel == nil || err != nil {
 		return nil, nil, err
@@ -248,6 +261,12 @@ func (r *reader) IndexByOID(id types.OID) (*Relation, *Index, error) {
 
 // ConstraintByOID implements Reader.
 func (r *reader) ConstraintByOID(id types.OID) (*Relation, *Constraint, error) {
+	if id < pgdata.FirstUserOID {
+		if k := loadSystemParts().constraints[id]; k != nil {
+			return systemRelation(k.Rel), k, nil
+		}
+		return nil, nil, nil
+	}
 	rel, err := r.owner(ClassConstraint, id)
 	if rel == nil || err != nil {
 		return nil, nil, err

@@ -37,7 +37,8 @@ type Reader interface {
 	Relations(f func(*Relation) bool) error
 	// RelationsInSchema is Relations for one schema.
 	RelationsInSchema(schema types.OID, f func(*Relation) bool) error
-	// RowCount returns the number of rows in a table, exact but for the transaction's own changes.
+	// RowCount returns the number of rows in a table, exact but for the transaction's own changes;
+	// for a base catalog it is an estimate.
 	RowCount(r *Relation) int64
 
 	TypeByOID(id types.OID) (*Type, error)

@@ -143,6 +143,27 @@ func baseTypeOf(id types.OID) types.OID {
 // Paths implements VirtualTable.
 func (t *baseTable) Paths() []AccessPath { return t.paths }
 
+// estimate guesses the number of rows in a database with that many objects of its own. An
+// object row is a table, an index, a type or a constraint, so a table counts about five times.
+func (t *baseTable) estimate(objects int64) int64 {
+	rows := int64(0)
+	if !t.stored {
+		rows = int64(pgdata.CatalogRows(t.rel.Name).Len())
+	}
+	if t.user == nil {
+		return rows
+	}
+	switch t.rel.Name {
+	case "pg_attribute":
+		return rows + 3*objects
+	case "pg_depend":
+		return rows + 2*objects
+	case "pg_class", "pg_type":
+		return rows + objects/2
+	}
+	return rows + objects/5
+}
+
 // load decodes the rows of pgdata.
 func (t *baseTable) load() {
 	t.once.Do(func() {

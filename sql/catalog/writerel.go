@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"herd/sql/catalog/pgdata"
@@ -201,16 +203,26 @@ func (w *Writer) store(old, rel *Relation) error {
 	return w.moveDependencies(before, after)
 }
 
+// sortedNames orders names: relations before types, since that is the error PostgreSQL reports
+// first, and always alike, so that two sessions lock in one order.
+func sortedNames(m map[claimKey]types.OID) []claimKey {
+	return slices.SortedFunc(maps.Keys(m), func(a, b claimKey) int {
+		return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(a.schema, b.schema), cmp.Compare(a.name, b.name))
+	})
+}
+
 // moveNames gives up names and claims new ones.
 func (w *Writer) moveNames(before, after claims, rel *Relation) error {
-	for k, id := range before.names {
+	for _, k := range sortedNames(before.names) {
+		id := before.names[k]
 		if after.names[k] != id {
 			if err := w.remove(treeNames, nameKey(k.class, k.schema, k.name)); err != nil {
 				return err
 			}
 		}
 	}
-	for k, id := range after.names {
+	for _, k := range sortedNames(after.names) {
+		id := after.names[k]
 		if before.names[k] == id {
 			continue
 		}

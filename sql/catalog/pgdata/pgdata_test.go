@@ -130,6 +130,9 @@ func TestRelations(t *testing.T) {
 			}
 		}
 	}
+	if c := RelationByName("pg_class").Columns[1]; c.Name != "relname" || !c.NotNull || c.Collation != 950 || c.Type != types.NameOID {
+		t.Errorf("pg_class.relname: %+v", c)
+	}
 	if r := RelationByName("pg_class"); r.OID != 1259 || len(r.Columns) != 33 {
 		t.Errorf("pg_class: %+v", r)
 	}

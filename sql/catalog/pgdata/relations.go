@@ -52,8 +52,8 @@ var loadRelations = sync.OnceValue(func() *relationIndex {
 			return
 		}
 		r.Columns = append(r.Columns, Column{
-			Num: num, Name: f[1], Type: oid(f[2]), Typmod: types.Typmod(number(f[8])), NotNull: yes(f[12]),
-			Collation: oid(f[19]),
+			Num: num, Name: f[1], Type: oid(f[2]), Typmod: types.Typmod(number(f[8])), NotNull: yes(f[13]),
+			Collation: oid(f[21]),
 		})
 	})
 	lines("pg_rewrite", func(f []string) {

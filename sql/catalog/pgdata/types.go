@@ -51,7 +51,7 @@ type Type struct {
 	Default   string    // text of the default; "" none
 	ACL       string
 	Labels    []EnumLabel // user enums, in sort order
-	Checks    []TypeCheck // user domains
+	Checks    []TypeCheck // domains
 	Version   uint64      // stamp of a user type's descriptor, 0 for built-in types
 	Subtype   types.OID   // ranges and multiranges: the element type of the range
 	Range     types.OID   // multiranges: their range; ranges: their multirange
@@ -110,6 +110,11 @@ var loadTypes = sync.OnceValue(func() *typeIndex {
 		x.byOID[t.OID] = t
 		x.byName[t.Name] = append(x.byName[t.Name], t)
 	}
+	lines("pg_constraint", func(f []string) {
+		if t := x.byOID[oid(f[8])]; t != nil {
+			t.Checks = append(t.Checks, TypeCheck{OID: oid(f[0]), Name: f[1], Expr: str(f[25]), Validated: true})
+		}
+	})
 	lines("pg_range", func(f []string) {
 		r := Range{oid(f[0]), oid(f[1]), oid(f[2]), oid(f[3]), oid(f[4]), oid(f[5]), oid(f[6])}
 		x.ranges = append(x.ranges, r)
