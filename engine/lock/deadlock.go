@@ -26,6 +26,9 @@ func (m *Manager) checkDeadlock(o *Owner) error {
 	}
 	m.heavyMu.Lock()
 	path := m.cycle(o, false)
+	if path != nil {
+		o.leave() // so that no other member of the cycle finds it again
+	}
 	m.heavyMu.Unlock()
 	for i := range m.shards {
 		m.shards[i].mu.Unlock()

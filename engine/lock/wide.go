@@ -233,9 +233,18 @@ func (o *Owner) giveUp(w *wide) bool {
 	if o.wait.granted.Load() {
 		return false
 	}
+	o.leave()
+	o.m.forget(w)
+	return true
+}
+
+// leave takes o out of the queue it is in, if any. The lock's mutex is held.
+func (o *Owner) leave() {
+	w := o.wait.on.Load()
+	if w == nil {
+		return
+	}
 	w.queue = slices.DeleteFunc(w.queue, func(q *Owner) bool { return q == o })
 	o.wait.on.Store(nil)
 	w.grant()
-	o.m.forget(w)
-	return true
 }
