@@ -25,8 +25,10 @@ type program interface {
 
 // compiler turns plan expressions into programs for one State.
 type compiler struct {
-	st    *State
-	depth int
+	st        *State
+	depth     int
+	paramCols bool      // $n is input column n-1 (COPY)
+	slots     []program // replaces Slots, when not nil
 }
 
 // maxExprDepth bounds the recursion of compilation and evaluation.
@@ -64,8 +66,14 @@ func (c *compiler) compile(e plan.Expr) (program, error) {
 	case *plan.Const:
 		return &constProg{v: vec.NewConst(e.Type, e.Value)}, nil
 	case *plan.Param:
+		if c.paramCols {
+			return &slotProg{col: e.Index}, nil
+		}
 		return &paramProg{typ: e.Type, index: e.Index}, nil
 	case *plan.Slot:
+		if c.slots != nil {
+			return c.slots[e.Index], nil
+		}
 		return &slotProg{col: e.Index}, nil
 	case *plan.ExecParam:
 		return &execParamProg{kind: types.KindOf(e.Type), id: e.ID}, nil

@@ -15,10 +15,17 @@ const maxFieldShown = 64
 
 // schemaName returns the schema of a relation, for the fields of an error.
 func (s *State) schemaName(rel *catalog.Relation) string {
-	if s.env == nil || s.env.Catalog == nil {
+	if s.env == nil {
 		return ""
 	}
-	sc, err := s.env.Catalog.SchemaByOID(rel.Schema)
+	cat := s.env.Catalog
+	if cat == nil && s.env.Virtual != nil {
+		cat = s.env.Virtual.Catalog()
+	}
+	if cat == nil {
+		return ""
+	}
+	sc, err := cat.SchemaByOID(rel.Schema)
 	if err != nil || sc == nil {
 		return ""
 	}
