@@ -1,0 +1,327 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"herd/internal/vfs"
+	"herd/storage"
+	"herd/txlog"
+)
+
+// model is what the committed transactions have left, after each of them.
+type model struct {
+	mu     sync.Mutex
+	states []map[string]string
+	acked  int // states up to here were acknowledged
+}
+
+func newModel() *model { return &model{states: []map[string]string{{}}} }
+
+// begin records the state after a commit that is about to be made.
+func (m *model) begin(change func(s map[string]string)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := maps.Clone(m.states[len(m.states)-1])
+	change(s)
+	m.states = append(m.states, s)
+}
+
+func (m *model) ack() {
+	m.mu.Lock()
+	m.acked = len(m.states) - 1
+	m.mu.Unlock()
+}
+
+// contents reads all user trees of a database.
+func contents(t testing.TB, db *Database) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	must(t, db.ReadTip(func(v storage.View) error {
+		v.Snap.Trees(func(id storage.TreeID, rows int64) bool {
+			var c storage.Cursor
+			c.Init(v, id, nil, nil, false)
+			n := int64(0)
+			for c.Next() {
+				val := string(c.Value())
+				if len(val) > 40 {
+					val = fmt.Sprintf("%s+%d", val[:40], len(val))
+				}
+				out[fmt.Sprintf("%d/%s", id, c.Key())] = val
+				n++
+			}
+			must(t, c.Err())
+			c.Close()
+			if n != rows {
+				t.Errorf("tree %d counts %d rows, has %d", id, rows, n)
+			}
+			return true
+		})
+		return nil
+	}))
+	return out
+}
+
+// matches returns the number of the state that got equals, at or above from, or -1.
+func (m *model) matches(got map[string]string, from int) int {
+	for i := from; i < len(m.states); i++ {
+		if maps.Equal(got, m.states[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// script runs a workload of loads, updates, deletes, parts, new and dropped trees, checkpoints.
+func script(t testing.TB, e *Engine, m *model, seed int64, rounds int) {
+	r := rand.New(rand.NewSource(seed))
+	s := e.System().NewSession(SessionOptions{})
+	defer s.Close()
+	var trees []storage.TreeID
+	commit := func(tx *Tx, change func(map[string]string)) bool {
+		m.begin(change)
+		if err := tx.Commit(); err != nil {
+			t.Error(err)
+			return false
+		}
+		if err := s.WaitDurable(); err != nil {
+			t.Error(err)
+			return false
+		}
+		m.ack()
+		return true
+	}
+	for i := range rounds {
+		tx := s.Begin(TxOptions{})
+		want := map[string]string{}
+		gone := map[string]bool{}
+		put := func(tr storage.TreeID, key, val string) {
+			must(t, tx.Put(tr, []byte(key), []byte(val)))
+			short := val
+			if len(val) > 40 {
+				short = fmt.Sprintf("%s+%d", val[:40], len(val))
+			}
+			want[fmt.Sprintf("%d/%s", tr, key)] = short
+		}
+		var dropped storage.TreeID
+		switch {
+		case len(trees) == 0 || r.Intn(12) == 0:
+			id, err := tx.NewTree()
+			must(t, err)
+			trees = append(trees, id)
+			put(id, "first", "row")
+		case len(trees) > 2 && r.Intn(10) == 0:
+			dropped = trees[0]
+			trees = trees[1:]
+			must(t, tx.DropTree(dropped))
+		case i%9 == 4: // too large for one entry
+			tr := trees[r.Intn(len(trees))]
+			for k := range 16 {
+				put(tr, fmt.Sprintf("big%d", k), strings.Repeat(fmt.Sprint(i%10), 100<<10))
+			}
+		case i%9 == 8: // merged beside the others
+			tr := trees[r.Intn(len(trees))]
+			for k := range 300 {
+				put(tr, fmt.Sprintf("many%03d", k), fmt.Sprint(i))
+			}
+		default:
+			tr := trees[r.Intn(len(trees))]
+			for range r.Intn(6) + 1 {
+				key := fmt.Sprintf("k%02d", r.Intn(40))
+				if r.Intn(3) == 0 {
+					must(t, tx.Delete(tr, []byte(key)))
+					k := fmt.Sprintf("%d/%s", tr, key)
+					gone[k] = true
+					delete(want, k)
+				} else {
+					put(tr, key, fmt.Sprintf("%d-%s", i, strings.Repeat("x", r.Intn(200))))
+					delete(gone, fmt.Sprintf("%d/%s", tr, key))
+				}
+			}
+		}
+		ok := commit(tx, func(st map[string]string) {
+			if dropped != 0 {
+				p := fmt.Sprintf("%d/", dropped)
+				maps.DeleteFunc(st, func(k, _ string) bool { return strings.HasPrefix(k, p) })
+			}
+			for k := range gone {
+				delete(st, k)
+			}
+			maps.Copy(st, want)
+		})
+		if !ok {
+			return
+		}
+		if i%7 == 6 {
+			if err := e.System().Checkpoint(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}
+}
+
+func crashOptions(o *Options) {
+	o.LogSegmentBytes, o.LogSegmentBytesMax = 3<<20, 3<<20
+	o.BigCommit = 200
+	o.PageSize = 1024
+}
+
+// TestCrashAtEverySyncPoint loses power at every sync of a mixed workload, with a random part of the unsynced bytes
+// surviving, and demands a state that is some commit's, at or after the last acknowledged one.
+func TestCrashAtEverySyncPoint(t *testing.T) {
+	rounds := 60
+	if testing.Short() {
+		rounds = 25
+	}
+	m, mod := vfs.NewMem(), newModel()
+	e := openMem(t, m, crashOptions)
+	var mu sync.Mutex
+	crashes := 0
+	rnd := rand.New(rand.NewSource(3))
+	m.SetSyncHook(func(n int, l vfs.Label) {
+		mu.Lock()
+		defer mu.Unlock()
+		mod.mu.Lock()
+		acked := mod.acked
+		mod.mu.Unlock()
+		c := m.CrashClone(vfs.CrashOptions{Rand: rnd, KeepPercent: n % 5 * 25})
+		crashes++
+		recovered := openMem(t, c, crashOptions)
+		got := contents(t, recovered.System())
+		mod.mu.Lock()
+		at := mod.matches(got, acked)
+		mod.mu.Unlock()
+		if at < 0 {
+			t.Errorf("crash at sync %d (%s): the state with %d keys is no commit's at or after %d", n, l, len(got), acked)
+		}
+		// It must take writes, and close and open again without a change.
+		if crashes%5 == 0 {
+			must(t, recovered.System().Checkpoint())
+			must(t, recovered.Close())
+			recovered = openMem(t, c, crashOptions)
+			if again := contents(t, recovered.System()); !maps.Equal(got, again) {
+				t.Errorf("crash at sync %d: another state after checkpoint and restart", n)
+			}
+		}
+		recovered.Abandon()
+	})
+	script(t, e, mod, 1, rounds)
+	m.SetSyncHook(nil)
+	must(t, e.Close())
+	t.Logf("%d crashes", crashes)
+}
+
+// TestRestartsInTheMiddle runs the workload in pieces with clean and unclean restarts.
+func TestRestartsInTheMiddle(t *testing.T) {
+	m, mod := vfs.NewMem(), newModel()
+	for i := range 6 {
+		e := openMem(t, m, crashOptions)
+		if got := contents(t, e.System()); !maps.Equal(got, mod.states[len(mod.states)-1]) {
+			t.Fatalf("restart %d: state differs", i)
+		}
+		scriptOn(t, e, mod, int64(i))
+		if i%2 == 0 {
+			must(t, e.Close())
+		} else {
+			e.Abandon()
+			m = m.CrashClone(vfs.CrashOptions{})
+		}
+	}
+}
+
+// scriptOn runs the script with trees of its own: earlier ones stay as they are.
+func scriptOn(t testing.TB, e *Engine, mod *model, seed int64) { script(t, e, mod, seed, 20) }
+
+// TestFaultsOfEachLabel fails the n-th call of every label once, and demands after a restart without faults the state of
+// the last acknowledged commit or a later one.
+func TestFaultsOfEachLabel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	boom := errors.New("boom")
+	count := vfs.NewFault(vfs.NewMem())
+	e := openMem(t, count, crashOptions)
+	script(t, e, newModel(), 5, 20)
+	must(t, e.Close())
+	for label, calls := range count.Calls() {
+		step := max(1, calls/4)
+		for n := 1; n <= calls; n += step {
+			base := vfs.NewMem()
+			f := vfs.NewFault(base, vfs.Rule{Label: label, Nth: n, Err: boom, Partial: 10})
+			mod := newModel()
+			func() {
+				var fatal atomic.Bool
+				e, err := Open(Options{FS: f, Dir: "/data", CheckpointPeriod: -1, Fatal: func(error) { fatal.Store(true) },
+					LogSegmentBytes: 3 << 20, LogSegmentBytesMax: 3 << 20, BigCommit: 200, PageSize: 1024})
+				if err != nil {
+					return
+				}
+				script(silent{t}, e, mod, 5, 20)
+				e.Abandon()
+			}()
+			e, err := Open(Options{FS: base.CrashClone(vfs.CrashOptions{}), Dir: "/data", CheckpointPeriod: -1, Fatal: func(error) {}})
+			if err != nil {
+				t.Errorf("%s call %d: no start afterwards: %v", label, n, err)
+				continue
+			}
+			if got := contents(t, e.System()); mod.matches(got, mod.acked) < 0 {
+				t.Errorf("%s call %d: state is no commit's at or after %d of %d", label, n, mod.acked, len(mod.states))
+			}
+			must(t, e.Close())
+		}
+	}
+}
+
+// silent takes failures that a fault causes: they are the point.
+type silent struct{ testing.TB }
+
+func (silent) Error(...any)          {}
+func (silent) Errorf(string, ...any) {}
+func (s silent) Fatal(args ...any)   { s.TB.Log(args...) }
+
+func TestCorruptLogStopsTheStart(t *testing.T) {
+	dir := t.TempDir()
+	open := func() (*Engine, error) { return Open(Options{Dir: dir, CheckpointPeriod: -1}) }
+	e, err := open()
+	must(t, err)
+	s := e.System().NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	for i := range 20 {
+		put(t, s, tr, fmt.Sprint(i), strings.Repeat("v", 500))
+	}
+	s.Close()
+	must(t, e.Abandon())
+	logs, err := filepath.Glob(filepath.Join(dir, "db/0/log/*.log"))
+	must(t, err)
+	p, err := os.ReadFile(logs[0])
+	must(t, err)
+	at := strings.Index(string(p), strings.Repeat("v", 500))
+	p[at+100] ^= 1
+	must(t, os.WriteFile(logs[0], p, 0o600))
+	_, err = open()
+	var ce *txlog.CorruptError
+	if !errors.As(err, &ce) || ce.Offset == 0 || ce.File != logs[0] {
+		t.Fatalf("got %v", err)
+	}
+	p[at+100] ^= 1
+	must(t, os.WriteFile(logs[0], p, 0o600))
+	e, err = open()
+	must(t, err)
+	if _, err := open(); !errors.Is(err, ErrInUse) {
+		t.Fatalf("second server: %v", err)
+	}
+	must(t, e.Close())
+	must(t, os.WriteFile(filepath.Join(dir, "FORMAT"), []byte("herd 99\n"), 0o600))
+	if _, err := open(); !errors.Is(err, ErrNewerFormat) {
+		t.Fatalf("newer format: %v", err)
+	}
+}
