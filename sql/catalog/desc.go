@@ -244,6 +244,12 @@ func (x *Index) clone() *Index {
 	return &c
 }
 
+// Prepare computes what a descriptor's record does not hold, for a descriptor that was made and not read; it returns r.
+func (r *Relation) Prepare() *Relation {
+	r.complete()
+	return r
+}
+
 // Layout returns the row layout of the relation's columns.
 func (r *Relation) Layout() *row.Layout { return r.layout }
 
