@@ -6,17 +6,26 @@ import (
 	"herd/sql/types"
 )
 
-// cacheGeneration is the number of descriptors after which the cache starts a new generation;
+// generationSize is the size in bytes, estimated, after which the cache starts a new generation;
 // at most two generations are kept.
-const cacheGeneration = 32 << 10
+const generationSize = 32 << 20
+
+// decodedFactor is how much larger a descriptor is than its record.
+const decodedFactor = 4
 
 // Cache keeps decoded descriptors of one database for all sessions. An entry is found by what
 // identifies its content, so nothing is ever invalidated; what is no longer asked for falls out
 // with its generation. Safe for concurrent use.
 type Cache struct {
-	mu  sync.RWMutex // guards both maps
-	cur map[cacheKey]any
-	old map[cacheKey]any
+	mu   sync.RWMutex // guards the fields below
+	cur  map[cacheKey]cached
+	old  map[cacheKey]cached
+	size int // of cur
+}
+
+type cached struct {
+	v    any
+	size int
 }
 
 type cacheKey struct {
@@ -25,28 +34,30 @@ type cacheKey struct {
 }
 
 // NewCache returns an empty cache; the session server keeps one for each database.
-func NewCache() *Cache { return &Cache{cur: make(map[cacheKey]any)} }
+func NewCache() *Cache { return &Cache{cur: make(map[cacheKey]cached)} }
 
 func (c *Cache) get(k cacheKey) (any, bool) {
 	c.mu.RLock()
 	v, ok := c.cur[k]
 	if ok {
 		c.mu.RUnlock()
-		return v, true
+		return v.v, true
 	}
 	v, ok = c.old[k]
 	c.mu.RUnlock()
 	if ok {
-		c.put(k, v)
+		c.put(k, v.v, v.size)
 	}
-	return v, ok
+	return v.v, ok
 }
 
-func (c *Cache) put(k cacheKey, v any) {
+// put adds a descriptor made of a record of size bytes.
+func (c *Cache) put(k cacheKey, v any, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.cur) >= cacheGeneration {
-		c.old, c.cur = c.cur, make(map[cacheKey]any)
+	if c.size >= generationSize {
+		c.old, c.cur, c.size = c.cur, make(map[cacheKey]cached), 0
 	}
-	c.cur[k] = v
+	c.cur[k] = cached{v, size}
+	c.size += size*decodedFactor + 128
 }

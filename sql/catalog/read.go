@@ -79,8 +79,8 @@ func (r *reader) nameOID(class, schema types.OID, name string) (types.OID, error
 	return types.OID(binary.BigEndian.Uint32(val)), nil
 }
 
-// cached returns the decoded form of a record, from the cache if it is there.
-func cached[T any](r *reader, class, id types.OID, val []byte, stamp uint64, fields func(*codec, *T), finish func(*T)) (*T, error) {
+// fetch returns the decoded form of a record, from the cache if it is there.
+func fetch[T any](r *reader, class, id types.OID, val []byte, stamp uint64, fields func(*codec, *T), finish func(*T)) (*T, error) {
 	k := cacheKey{class, id, stamp, 0}
 	if v, ok := r.cache.get(k); ok {
 		return v.(*T), nil
@@ -90,7 +90,7 @@ func cached[T any](r *reader, class, id types.OID, val []byte, stamp uint64, fie
 		return nil, fmt.Errorf("object %d of class %d: %w", id, class, err)
 	}
 	finish(v)
-	r.cache.put(k, v)
+	r.cache.put(k, v, len(val))
 	return v, nil
 }
 
@@ -100,7 +100,7 @@ func (r *reader) SchemaByOID(id types.OID) (*Schema, error) {
 	if val == nil || err != nil {
 		return nil, err
 	}
-	return cached(r, ClassNamespace, id, val, stamp, (*codec).schema, func(s *Schema) { s.Version = seq(stamp) })
+	return fetch(r, ClassNamespace, id, val, stamp, (*codec).schema, func(s *Schema) { s.Version = seq(stamp) })
 }
 
 // SchemaByName implements Reader.
@@ -122,7 +122,7 @@ func (r *reader) SchemaByName(name string) (*Schema, error) {
 func (r *reader) Schemas() ([]*Schema, error) {
 	var list []*Schema
 	err := r.objects(ClassNamespace, func(id types.OID, val []byte, _ recordKind, stamp uint64) error {
-		s, err := cached(r, ClassNamespace, id, val, stamp, (*codec).schema, func(s *Schema) { s.Version = seq(stamp) })
+		s, err := fetch(r, ClassNamespace, id, val, stamp, (*codec).schema, func(s *Schema) { s.Version = seq(stamp) })
 		list = append(list, s)
 		return err
 	})
@@ -179,7 +179,7 @@ func (r *reader) relation(id types.OID, val []byte, stamp uint64) (*Relation, er
 	}
 	rel.Version = seq(stamp)
 	rel.complete()
-	r.cache.put(k, rel)
+	r.cache.put(k, rel, len(val)+len(stats))
 	return rel, nil
 }
 

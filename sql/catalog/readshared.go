@@ -19,7 +19,7 @@ func (r *reader) RoleByOID(id types.OID) (*Role, error) {
 	if val == nil || err != nil {
 		return nil, err
 	}
-	return cached(r, ClassAuthID, id, val, stamp, (*codec).role, func(x *Role) { x.Version = seq(stamp) })
+	return fetch(r, ClassAuthID, id, val, stamp, (*codec).role, func(x *Role) { x.Version = seq(stamp) })
 }
 
 // RoleByName implements Reader.
@@ -44,7 +44,7 @@ func (r *reader) Roles() ([]*Role, error) {
 	}
 	list := append([]*Role(nil), systemRoles()...)
 	err := r.objects(ClassAuthID, func(id types.OID, val []byte, _ recordKind, stamp uint64) error {
-		x, err := cached(r, ClassAuthID, id, val, stamp, (*codec).role, func(x *Role) { x.Version = seq(stamp) })
+		x, err := fetch(r, ClassAuthID, id, val, stamp, (*codec).role, func(x *Role) { x.Version = seq(stamp) })
 		list = append(list, x)
 		return err
 	})
@@ -83,7 +83,7 @@ func (r *reader) DatabaseByOID(id types.OID) (*Database, error) {
 	if val == nil || err != nil {
 		return nil, err
 	}
-	return cached(r, ClassDatabase, id, val, stamp, (*codec).database, func(x *Database) { x.Version = seq(stamp) })
+	return fetch(r, ClassDatabase, id, val, stamp, (*codec).database, func(x *Database) { x.Version = seq(stamp) })
 }
 
 // DatabaseByName implements Reader.
@@ -105,7 +105,7 @@ func (r *reader) Databases() ([]*Database, error) {
 	}
 	var list []*Database
 	err := r.objects(ClassDatabase, func(id types.OID, val []byte, _ recordKind, stamp uint64) error {
-		x, err := cached(r, ClassDatabase, id, val, stamp, (*codec).database, func(x *Database) { x.Version = seq(stamp) })
+		x, err := fetch(r, ClassDatabase, id, val, stamp, (*codec).database, func(x *Database) { x.Version = seq(stamp) })
 		list = append(list, x)
 		return err
 	})

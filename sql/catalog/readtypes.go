@@ -55,7 +55,7 @@ func (r *reader) TypeByOID(id types.OID) (*Type, error) {
 func (r *reader) typeOf(id types.OID, val []byte, kind recordKind, stamp uint64) (*Type, error) {
 	switch kind {
 	case recType:
-		return cached(r, ClassType, id, val, stamp, (*codec).pgType, func(t *Type) { t.Version = stamp })
+		return fetch(r, ClassType, id, val, stamp, (*codec).pgType, func(t *Type) { t.Version = stamp })
 	case recRowType:
 		rel, err := r.RelationByOID(pointerOf(val))
 		if rel == nil || err != nil {
@@ -66,7 +66,7 @@ func (r *reader) typeOf(id types.OID, val []byte, kind recordKind, stamp uint64)
 			return t.(*Type), nil
 		}
 		t := rowType(rel)
-		r.cache.put(k, t)
+		r.cache.put(k, t, len(val))
 		return t, nil
 	case recArrayType:
 		elem, err := r.TypeByOID(pointerOf(val))
@@ -78,7 +78,7 @@ func (r *reader) typeOf(id types.OID, val []byte, kind recordKind, stamp uint64)
 			return t.(*Type), nil
 		}
 		t := arrayType(id, elem, string(val[headerSize+4:]))
-		r.cache.put(k, t)
+		r.cache.put(k, t, len(val))
 		return t, nil
 	}
 	return nil, fmt.Errorf("type %d: unknown record kind %q", id, kind)
@@ -116,7 +116,7 @@ func (r *reader) FuncByOID(id types.OID) (*Proc, error) {
 	if val == nil || err != nil {
 		return nil, err
 	}
-	return cached(r, ClassProc, id, val, stamp, (*codec).proc, func(p *Proc) { p.Version = stamp })
+	return fetch(r, ClassProc, id, val, stamp, (*codec).proc, func(p *Proc) { p.Version = stamp })
 }
 
 // FuncsByName implements Reader.
@@ -161,7 +161,7 @@ func funcsIn(all []*Proc, schema types.OID) []*Proc {
 // UserFuncs implements Reader.
 func (r *reader) UserFuncs(f func(*Proc) bool) error {
 	return r.objects(ClassProc, func(id types.OID, val []byte, _ recordKind, stamp uint64) error {
-		p, err := cached(r, ClassProc, id, val, stamp, (*codec).proc, func(p *Proc) { p.Version = stamp })
+		p, err := fetch(r, ClassProc, id, val, stamp, (*codec).proc, func(p *Proc) { p.Version = stamp })
 		if err == nil && !f(p) {
 			err = errStop
 		}
