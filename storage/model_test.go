@@ -96,6 +96,7 @@ func (f *fixture) reopen() {
 
 func (f *fixture) check() {
 	f.t.Helper()
+	f.st.CheckSnapshot(f.tip, func(p Problem) { f.t.Errorf("check: %s: %s", p.Where, p.What) })
 	if err := f.st.Check(func(p Problem) { f.t.Errorf("check: %s: %s", p.Where, p.What) }); err != nil {
 		f.t.Fatal(err)
 	}
@@ -344,6 +345,7 @@ func (f *fixture) step(i int) {
 		f.st.Evict(int64(f.r.Intn(1 << 20)))
 	case 2:
 		f.compare(View{Snap: f.tip}, f.model)
+		f.check()
 	case 3:
 		if f.r.Intn(8) == 0 {
 			f.reopen()

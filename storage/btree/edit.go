@@ -128,7 +128,7 @@ func (e *Editor) create(b *Block) *Handle {
 	if b.Kind == block.KindLeaf && len(b.Kids) > 0 {
 		h.flags.Store(FlagBig)
 	}
-	h.blk.Store(b)
+	h.SetBlock(b)
 	e.Created = append(e.Created, h)
 	return h
 }
@@ -200,7 +200,7 @@ func (e *Editor) inner(h *Handle, n *Inner, st block.Stat, cs []Change, right bo
 
 // withKids is the common case: some children were replaced one for one, the separators stay shared.
 func (e *Editor) withKids(n *Inner, st block.Stat, edits []edit) edit {
-	c := &Inner{Block: n.Block, heads: n.heads, keys: n.keys}
+	c := &Inner{Block: n.Block, heads: n.heads, plen: n.plen, pfx: n.pfx, keys: n.keys}
 	c.Kids = make([]*Handle, len(n.Kids))
 	copy(c.Kids, n.Kids)
 	c.stats = make([]block.Stat, len(n.stats))

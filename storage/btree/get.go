@@ -31,22 +31,26 @@ func wrongKind(t block.TreeID, h *Handle, k block.Kind) error {
 	return fmt.Errorf("tree %d: block at %d:%d is unexpectedly of kind %s: %w", t, a.Segment(), a.Offset(), k, block.ErrCorrupt)
 }
 
-// descend returns the leaf whose range holds key.
-func descend(ld Loader, t block.TreeID, h *Handle, key []byte) (*Block, error) {
+// descend returns the leaf whose range holds key, and its rows.
+func descend(ld Loader, t block.TreeID, h *Handle, key []byte) (*Handle, block.Leaf, error) {
 	for {
+		if l := h.leaf(); l != nil {
+			h.touch(heatLeaf)
+			return h, l, nil
+		}
 		b := h.blk.Load()
 		if b == nil {
 			var err error
 			if b, err = ld.LoadBlock(t, h); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if b.Kind == block.KindLeaf {
 			h.touch(heatLeaf)
-			return b, nil
+			return h, b.Leaf(), nil
 		}
 		if b.Kind != block.KindInner {
-			return nil, wrongKind(t, h, b.Kind)
+			return nil, nil, wrongKind(t, h, b.Kind)
 		}
 		h.touch(heatInner)
 		n := b.Inner()
@@ -59,20 +63,24 @@ func Get(ld Loader, t block.TreeID, root *Handle, key []byte) (val []byte, ok bo
 	if root == nil {
 		return nil, false, nil
 	}
-	b, err := descend(ld, t, root, key)
+	h, l, err := descend(ld, t, root, key)
 	if err != nil {
 		return nil, false, err
 	}
-	l := b.Leaf()
 	i, found := l.Search(key)
 	if !found {
 		return nil, false, nil
 	}
 	v, big := l.Value(i)
 	if big {
+		b, err := fetch(ld, t, h)
+		if err != nil {
+			return nil, false, err
+		}
 		v, err = BigValue(ld, t, b, v)
+		return v, err == nil, err
 	}
-	return v, err == nil, err
+	return v, true, nil
 }
 
 // BigValue returns the long value that stub stands for in leaf b.

@@ -2,12 +2,13 @@ package btree
 
 import (
 	"sync/atomic"
+	"unsafe"
 
 	"herd/storage/block"
 )
 
 // HandleBytes is what a handle costs in memory; inner nodes are booked with their children's handles.
-const HandleBytes = 48
+const HandleBytes = 64
 
 // Access levels for Handle.Heat. The clock of the eviction lowers them by one a round.
 const (
@@ -15,11 +16,16 @@ const (
 	heatInner = 3
 )
 
-// Handle stands for one block in all versions that share it.
+// Handle stands for one block in all versions that share it. It fills one cache line.
 type Handle struct {
-	blk  atomic.Pointer[Block]
-	addr atomic.Uint64
-	size uint32 // frame bytes; written before addr, read after it
+	blk atomic.Pointer[Block]
+	// rows points to the bytes of a leaf in memory: a look-up then misses the cache for the handle and for the rows, not
+	// for the Block between them. Set and cleared together with blk; rowsLen never changes once it is set, since a block
+	// is the same bytes each time it is loaded.
+	rows    atomic.Pointer[byte]
+	rowsLen atomic.Uint32
+	addr    atomic.Uint64
+	size    uint32 // frame bytes; written before addr, read after it
 	// Slot is the handle's place in the store's ring plus one, 0 when it is not there. Guarded by the ring's mutex.
 	Slot int32
 	// Born is the version whose edit made the handle, 0 for one made from disk.
@@ -67,11 +73,32 @@ func NewDiskHandle(r block.Ref) *Handle {
 // Block returns the block, or nil when it is not in memory.
 func (h *Handle) Block() *Block { return h.blk.Load() }
 
-// SetBlock publishes the block after it was loaded.
-func (h *Handle) SetBlock(b *Block) { h.blk.Store(b) }
+// SetBlock publishes the block. Calls for one handle do not overlap (the store's books lock).
+func (h *Handle) SetBlock(b *Block) {
+	h.blk.Store(b)
+	if b.Kind == block.KindLeaf {
+		h.rowsLen.Store(uint32(len(b.Data)))
+		h.rows.Store(unsafe.SliceData(b.Data))
+	}
+}
 
-// DropBlock forgets the block b; false when it is not the current one.
-func (h *Handle) DropBlock(b *Block) bool { return h.blk.CompareAndSwap(b, nil) }
+// DropBlock forgets the block b; false when it is not the current one. Calls do not overlap with SetBlock.
+func (h *Handle) DropBlock(b *Block) bool {
+	if !h.blk.CompareAndSwap(b, nil) {
+		return false
+	}
+	h.rows.Store(nil)
+	return true
+}
+
+// leaf returns the rows of a leaf in memory, nil for anything else.
+func (h *Handle) leaf() block.Leaf {
+	p := h.rows.Load()
+	if p == nil {
+		return nil
+	}
+	return unsafe.Slice(p, h.rowsLen.Load())
+}
 
 // Addr returns the disk address, 0 when there is none.
 func (h *Handle) Addr() block.Address { return block.Address(h.addr.Load()) }

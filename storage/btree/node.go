@@ -26,6 +26,8 @@ type Block struct {
 type Inner struct {
 	Block
 	heads []uint64 // first eight bytes of each separator's suffix, big-endian, for a search without misses
+	plen  int      // length of the separators' common prefix
+	pfx   uint64   // head of the prefix
 	keys  *block.Keys
 	stats []block.Stat
 }
@@ -61,7 +63,13 @@ func leafCost(data []byte, kids []*Handle) int32 {
 	return int32(block.Class(blockBytes) + block.Class(len(data)) + block.Class(8*len(kids)) + HandleBytes*len(kids))
 }
 
-func (n *Inner) setCost() {
+// finish computes what follows from keys and Kids.
+func (n *Inner) finish() {
+	n.plen, n.pfx = len(n.keys.Prefix), head(n.keys.Prefix)
+	for i := 1; i < len(n.heads); i++ {
+		n.heads[i] = head(n.keys.Suffix(i))
+	}
+
 	k := len(n.Kids)
 	n.cost = int32(block.Class(int(unsafe.Sizeof(Inner{}))) + 2*block.Class(8*k) + block.Class(16*k) + HandleBytes*k +
 		block.Class(4*k) + block.Class(int(unsafe.Sizeof(block.Keys{}))) + block.Class(len(n.keys.Prefix)+len(n.keys.Bytes)))
@@ -89,15 +97,14 @@ func head(s []byte) uint64 {
 
 // child returns the index of the child whose range holds key.
 func (n *Inner) child(key []byte) int {
-	p := n.keys.Prefix
-	if len(p) > 0 {
-		if len(key) < len(p) || !bytes.Equal(key[:len(p)], p) {
-			if bytes.Compare(key, p) < 0 {
+	if n.plen > 0 {
+		if !n.hasPrefix(key) {
+			if bytes.Compare(key, n.keys.Prefix) < 0 {
 				return 0
 			}
 			return len(n.heads) - 1
 		}
-		key = key[len(p):]
+		key = key[n.plen:]
 	}
 	kh := head(key)
 	lo, hi := 1, len(n.heads)
@@ -111,6 +118,17 @@ func (n *Inner) child(key []byte) int {
 		}
 	}
 	return lo - 1
+}
+
+// hasPrefix reports whether key begins with the separators' prefix. Up to eight bytes it looks at the node alone.
+func (n *Inner) hasPrefix(key []byte) bool {
+	if len(key) < n.plen {
+		return false
+	}
+	if n.plen <= 8 {
+		return (head(key)^n.pfx)>>(64-8*n.plen) == 0
+	}
+	return bytes.Equal(key[:n.plen], n.keys.Prefix)
 }
 
 // sepAbove reports whether separator i is > key.
@@ -142,7 +160,6 @@ func newInner(level uint8, ents []entry) *Inner {
 		for i := 1; i < k; i++ {
 			buf = append(buf, ents[i].sep[p:]...)
 			keys.Offs[i] = uint32(len(buf) - p)
-			n.heads[i] = head(ents[i].sep[p:])
 		}
 		keys.Prefix, keys.Bytes = buf[:p:p], buf[p:]
 	}
@@ -150,7 +167,7 @@ func newInner(level uint8, ents []entry) *Inner {
 		n.Kids[i], n.stats[i] = ents[i].h, ents[i].stat
 	}
 	n.keys = keys
-	n.setCost()
+	n.finish()
 	return n
 }
 
@@ -191,10 +208,7 @@ func Decode(f *block.Frame) (*Block, error) {
 		}
 		n := &Inner{Block: Block{Kind: block.KindInner, Level: f.Level, Kids: handles(refs)},
 			heads: make([]uint64, len(refs)), keys: keys, stats: stats}
-		for i := 1; i < len(refs); i++ {
-			n.heads[i] = head(keys.Suffix(i))
-		}
-		n.setCost()
+		n.finish()
 		return &n.Block, nil
 	}
 	return nil, fmt.Errorf("block of kind %d: %w", f.Kind, block.ErrCorrupt)
