@@ -38,6 +38,10 @@ func Compare(t, collation OID, a, b Datum) int {
 		return compareJSONB(a.B, b.B)
 	case RecordOID:
 		return compareRecord(collation, a.B, b.B)
+	case OIDVectorOID:
+		if c := cmp.Compare(ReadArray(a.B).Len(), ReadArray(b.B).Len()); c != 0 {
+			return c // unlike other arrays
+		}
 	case TIDOID:
 		return compareTID(a.B, b.B)
 	case BitOID, VarbitOID:

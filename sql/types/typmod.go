@@ -9,6 +9,12 @@ import (
 	"herd/sql/types/numeric"
 )
 
+// Limits of the length in a type's modifier; functions called with more leave the value as it is.
+const (
+	MaxChars = 10485760
+	MaxBits  = 83886080
+)
+
 // ApplyTypmod makes d fit the type modifier, as the length coercion casts do: explicit cuts what an assignment refuses
 // (22001). mod -1 changes nothing. NULL stays NULL. Arrays get it for each element.
 func ApplyTypmod(t OID, mod Typmod, explicit bool, d Datum) (Datum, error) {
@@ -21,6 +27,9 @@ func ApplyTypmod(t OID, mod Typmod, explicit bool, d Datum) (Datum, error) {
 	case BPCharOID:
 		return clipText(d, int(mod)-4, explicit, true)
 	case NumericOID:
+		if mod < 4 {
+			return d, nil
+		}
 		n, err := numericTypmod(numeric.Decode(d.B), mod)
 		if err != nil {
 			return d, err
@@ -68,7 +77,7 @@ func arrayTypmod(elem OID, mod Typmod, explicit bool, d Datum) (Datum, error) {
 
 // clipText enforces a length in characters; blanks beyond it go silently. pad fills bpchar.
 func clipText(d Datum, max int, explicit, pad bool) (Datum, error) {
-	if max < 0 {
+	if max < 0 || max > MaxChars {
 		return d, nil
 	}
 	b := d.B
@@ -136,6 +145,9 @@ func numericTypmod(n numeric.Num, mod Typmod) (numeric.Num, error) {
 
 func clipBit(t OID, n int, explicit bool, d Datum) (Datum, error) {
 	have := BitLen(d.B)
+	if n <= 0 || n > MaxBits {
+		return d, nil
+	}
 	if t == BitOID {
 		if have == n {
 			return d, nil

@@ -54,6 +54,9 @@ func appendValue(dst []byte, t, collation types.OID, d types.Datum) []byte {
 		return jsonb(dst, d.B)
 	case types.RecordOID:
 		return record(dst, collation, d.B)
+	case types.OIDVectorOID:
+		dst = signed32(dst, int32(types.ReadArray(d.B).Len()))
+		return array(dst, collation, d.B)
 	case types.TIDOID:
 		dst = binary.BigEndian.AppendUint32(dst, binary.LittleEndian.Uint32(d.B))
 		return binary.BigEndian.AppendUint16(dst, binary.LittleEndian.Uint16(d.B[4:]))

@@ -40,6 +40,7 @@ var samples = map[types.OID][]string{
 	types.QCharOID:     {"", "a", "b"},
 	types.TIDOID:       {"(0,1)", "(0,2)", "(1,0)", "(256,0)", "(255,65535)"},
 	types.XID8OID:      {"0", "18446744073709551615", "9223372036854775808"},
+	types.OIDVectorOID: {"1 2", "3", "", "3 1"},
 	types.MoneyOID:     {"0", "-1.5", "1"},
 }
 
