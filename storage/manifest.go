@@ -163,6 +163,9 @@ func NewFileManifests(fs vfs.FS, dir string) (*FileManifests, error) {
 	if err := fs.MkdirAll(labelManifest, dir); err != nil {
 		return nil, err
 	}
+	if err := fs.SyncDir(labelManifest, filepath.Dir(dir)); err != nil {
+		return nil, err
+	}
 	return &FileManifests{fs, dir}, nil
 }
 

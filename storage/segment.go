@@ -63,6 +63,9 @@ func (s *segments) open(fs vfs.FS, dir string, m Manifest) error {
 	if err := fs.MkdirAll(labelSegment, dir); err != nil {
 		return err
 	}
+	if err := fs.SyncDir(labelSegment, filepath.Dir(dir)); err != nil { // a manifest must not outlive the folder
+		return err
+	}
 	for _, e := range m.Segments {
 		f, err := fs.Open(labelSegment, s.name(e.No))
 		if err != nil {

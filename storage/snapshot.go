@@ -3,6 +3,7 @@ package storage
 import (
 	"fmt"
 
+	"herd/storage/block"
 	"herd/storage/btree"
 )
 
@@ -92,4 +93,31 @@ func (s *Snapshot) Split(t TreeID, lo, hi []byte, parts int) ([][]byte, error) {
 		return nil, noTree(t)
 	}
 	return btree.Split(s.st, t, tr.root, lo, hi, parts)
+}
+
+// TreeBytes returns about how many bytes the rows of t take, from a sample of four leaves; 0 when there is no such tree
+// or it cannot be read. Long values count with their length.
+func (s *Snapshot) TreeBytes(t TreeID) int64 {
+	tr := s.roots.get(t)
+	if tr == nil || tr.root.H == nil {
+		return 0
+	}
+	const samples = 4
+	var rows, bytes int64
+	for i := range int64(samples) {
+		b, err := btree.LeafAt(s.st, t, tr.root.H, tr.root.Stat.Rows*(2*i+1)/(2*samples))
+		if err != nil {
+			return 0
+		}
+		l := b.Leaf()
+		rows += int64(l.Len())
+		bytes += int64(len(l))
+		for i := range l.Len() {
+			if v, big := l.Value(i); big {
+				_, n, _ := block.Stub(v)
+				bytes += int64(n)
+			}
+		}
+	}
+	return int64(float64(bytes) / float64(rows) * float64(tr.root.Stat.Rows))
 }

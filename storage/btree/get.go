@@ -203,3 +203,23 @@ func Split(ld Loader, t block.TreeID, r Root, lo, hi []byte, parts int) ([][]byt
 	}
 	return out, nil
 }
+
+// LeafAt returns the leaf that holds the row of the given rank.
+func LeafAt(ld Loader, t block.TreeID, root *Handle, rank int64) (*Block, error) {
+	for h := root; ; {
+		b, err := fetch(ld, t, h)
+		if err != nil {
+			return nil, err
+		}
+		if b.Kind != block.KindInner {
+			return b, nil
+		}
+		n := b.Inner()
+		i := 0
+		for i < len(n.Kids)-1 && rank >= n.stats[i].Rows {
+			rank -= n.stats[i].Rows
+			i++
+		}
+		h = n.Kids[i]
+	}
+}
