@@ -6,6 +6,7 @@ import (
 
 	"herd/engine/lock"
 	"herd/sql/catalog"
+	"herd/sql/catalog/pgdata"
 	"herd/sql/types"
 	"herd/storage"
 )
@@ -122,8 +123,8 @@ func columnStats(c *catalog.Column, values []types.Datum, total float64) *catalo
 	if types.KindOf(c.Type) == types.KindBytes {
 		st.AvgWidth = width/len(live) + 1
 	}
-	if !types.Comparable(c.Type) {
-		return st
+	if less, _, _ := pgdata.SortOperators(c.Type, nil); less == 0 {
+		return st // a type without an order, json for one
 	}
 	order := make([]int, len(live))
 	for i := range order {

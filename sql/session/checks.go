@@ -109,14 +109,14 @@ func checkEncoding(_ *Session, v string) (string, error) {
 // checkIsolation serves SET transaction_isolation; SET TRANSACTION comes here too.
 func checkIsolation(s *Session, v string) (string, error) {
 	if s.txUsed && !strings.EqualFold(v, s.modes.isolation) {
-		return "", sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+		return "", sqlerr.New(sqlerr.ActiveSqlTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
 	}
 	return strings.ToLower(v), nil
 }
 
 func checkReadOnly(s *Session, v string) (string, error) {
 	if v == "off" && s.txUsed && s.modes.readOnly {
-		return "", sqlerr.New(sqlerr.ActiveSQLTransaction, "transaction read-write mode must be set before any query")
+		return "", sqlerr.New(sqlerr.ActiveSqlTransaction, "transaction read-write mode must be set before any query")
 	}
 	return v, nil
 }

@@ -202,7 +202,7 @@ func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, er
 	if err != nil {
 		return nil, err
 	}
-	pl, err := planner.Plan(cat, env, p.query)
+	pl, err := planner.Plan(cat, env, p.query, &planner.ParamInfo{Types: p.params}, planner.Options{NoFast: !s.fastPaths})
 	if err != nil {
 		return nil, err
 	}

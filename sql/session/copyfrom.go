@@ -42,7 +42,7 @@ func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
 		return commandTag{}, sqlerr.Unsupported("COPY FROM with WHERE")
 	}
 	if s.modes.readOnly {
-		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute COPY FROM in a read-only transaction")
+		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute COPY FROM in a read-only transaction")
 	}
 	cols, err := copyColumns(rel, st)
 	if err != nil {

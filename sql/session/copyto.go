@@ -57,7 +57,7 @@ func (c *copySink) writeRow(row []types.Datum) error {
 				continue
 			}
 			mark := c.out.BeginField()
-			c.out.SetBuf(types.Send(c.io, c.out.Buf(), c.cols[i].Type, d))
+			c.out.SetBuf(types.Send(c.out.Buf(), c.cols[i].Type, d))
 			c.out.EndField(mark)
 		}
 	} else {

@@ -12,7 +12,7 @@ import (
 func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []types.Datum) (commandTag, error) {
 	tag := commandTag{text: "DECLARE CURSOR"}
 	if !st.Hold && !s.block && !s.implicitBlock {
-		return tag, sqlerr.New(sqlerr.NoActiveSQLTransaction, "DECLARE CURSOR can only be used in transaction blocks")
+		return tag, sqlerr.New(sqlerr.NoActiveSqlTransaction, "DECLARE CURSOR can only be used in transaction blocks")
 	}
 	if s.portals[st.Name] != nil {
 		return tag, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)

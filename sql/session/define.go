@@ -12,7 +12,7 @@ import (
 // definition runs a statement that changes the catalog.
 func (s *Session) definition(p *prepared) (commandTag, error) {
 	if s.modes.readOnly {
-		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", ddl.Tag(p.stmt))
+		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute %s in a read-only transaction", ddl.Tag(p.stmt))
 	}
 	bind, err := s.bindEnv(p.text)
 	if err != nil {
@@ -122,10 +122,8 @@ func (s *Session) dropTemp() error {
 
 // checkDeferred makes the constraint checks that waited for the end of the transaction.
 func (s *Session) checkDeferred() error {
-	if s.deferred == nil {
+	if !s.deferred.Pending() {
 		return nil
 	}
-	d := s.deferred
-	s.deferred = nil
-	return d.Check(s.internalEnv())
+	return s.deferred.Run(s.internalEnv())
 }

@@ -83,7 +83,7 @@ func (e *environment) SetSetting(name, value string, local bool) (string, error)
 }
 
 func advisoryKey(k funcs.AdvisoryKey) engine.AdvisoryKey {
-	kind := uint8(1)
+	kind := 1
 	if k.Two {
 		kind = 2
 	}
@@ -115,8 +115,13 @@ func (e *environment) TxID(assign bool) (uint64, error) {
 	return e.tx.ID(), nil
 }
 
-// TxStatus implements funcs.Env.
-func (e *environment) TxStatus(id uint64) string { return e.db.TxStatus(id) }
+// TxStatus implements funcs.Env: the fate of finished transactions is not kept.
+func (e *environment) TxStatus(id uint64) string {
+	if e.tx.HasID() && e.tx.ID() == id {
+		return "in progress"
+	}
+	return ""
+}
 
 // Sleep implements funcs.Env.
 func (e *environment) Sleep(micros int64) error {
@@ -204,7 +209,7 @@ func (e *environment) Visible(class, object types.OID) (visible, ok bool, err er
 		v, err := catalog.FuncIsVisible(cat, p, path)
 		return v, true, err
 	}
-	return catalog.BuiltinIsVisible(path), object < catalog.FirstUserOID, nil
+	return catalog.BuiltinIsVisible(path), object < firstUserOID, nil
 }
 
 func containsOID(list []types.OID, x types.OID) bool {
@@ -251,25 +256,36 @@ func (e *environment) Size(what string, object types.OID) (int64, bool, error) {
 		if err != nil {
 			return 0, true, nil
 		}
-		return db.DiskBytes(), true, nil
+		return db.Stats().Store.DiskBytes, true, nil
 	case "tablespace":
-		return s.db.DiskBytes(), true, nil
+		return s.db.Stats().Store.DiskBytes, true, nil
 	}
 	rel, err := cat.RelationByOID(object)
 	if err != nil || rel == nil {
 		if _, ix, err := cat.IndexByOID(object); err == nil && ix != nil {
-			return s.tx.Newest().Snap.TreeBytes(ix.Tree), true, nil
+			n, err := treeBytes(s.tx.Newest(), ix.Tree)
+			return n, err == nil, err
 		}
 		return 0, false, err
 	}
-	snap := s.tx.Newest().Snap
-	table := snap.TreeBytes(rel.TreeID)
-	if rel.LargeTree != 0 && what != "relation" {
-		table += snap.TreeBytes(rel.LargeTree)
+	view := s.tx.Newest()
+	table, err := treeBytes(view, rel.TreeID)
+	if err == nil && rel.LargeTree != 0 && what != "relation" {
+		var large int64
+		large, err = treeBytes(view, rel.LargeTree)
+		table += large
 	}
 	indexes := int64(0)
 	for _, ix := range rel.Indexes {
-		indexes += snap.TreeBytes(ix.Tree)
+		if err != nil {
+			break
+		}
+		var n int64
+		n, err = treeBytes(view, ix.Tree)
+		indexes += n
+	}
+	if err != nil {
+		return 0, false, err
 	}
 	switch what {
 	case "indexes":
@@ -323,11 +339,11 @@ func (s *Session) hasPrivilege(cat catalog.Reader, path []types.OID, q funcs.Pri
 			return true, false, nil
 		}
 		for _, word := range strings.Split(q.Privileges, ",") {
-			bits, ok := catalog.PrivilegeBits(word)
+			bits, ok := privilegeBits(word)
 			if !ok {
 				return false, false, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized privilege type: \"%s\"", strings.TrimSpace(word))
 			}
-			if ok, err := catalog.HasRights(cat, rel, role.OID, bits, nil); err != nil || ok {
+			if ok, err := hasRights(cat, rel, role.OID, bits); err != nil || ok {
 				return ok, false, err
 			}
 		}

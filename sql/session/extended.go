@@ -60,7 +60,7 @@ func (s *Session) store(p *prepared) error {
 		return nil
 	}
 	if s.statements[p.name] != nil {
-		return sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", p.name)
+		return sqlerr.New(sqlerr.DuplicatePstatement, "prepared statement \"%s\" already exists", p.name)
 	}
 	if s.statements == nil {
 		s.statements = make(map[string]*prepared)

@@ -7,6 +7,7 @@ import (
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/sqlerr"
+	"herd/sql/types"
 )
 
 // checkpoint is CHECKPOINT.
@@ -21,7 +22,7 @@ func (s *Session) checkpoint() (commandTag, error) {
 func (s *Session) lockTable(st *ast.LockTable) (commandTag, error) {
 	tag := commandTag{text: "LOCK TABLE"}
 	if !s.block && !s.implicitBlock {
-		return tag, sqlerr.New(sqlerr.NoActiveSQLTransaction, "LOCK TABLE can only be used in transaction blocks")
+		return tag, sqlerr.New(sqlerr.NoActiveSqlTransaction, "LOCK TABLE can only be used in transaction blocks")
 	}
 	policy := lock.Wait
 	if st.NoWait {
@@ -158,11 +159,18 @@ func (s *Session) cluster(st *ast.Cluster) (commandTag, error) {
 func (s *Session) setConstraints(st *ast.SetConstraints) (commandTag, error) {
 	tag := commandTag{text: "SET CONSTRAINTS"}
 	if !s.block && !s.implicitBlock {
-		s.notice(sqlerr.Warn(sqlerr.NoActiveSQLTransaction, "SET CONSTRAINTS can only be used in transaction blocks"))
+		s.notice(sqlerr.Warn(sqlerr.NoActiveSqlTransaction, "SET CONSTRAINTS can only be used in transaction blocks"))
 		return tag, nil
 	}
-	if !st.All {
-		return tag, sqlerr.Unsupported("SET CONSTRAINTS with names")
+	mode := byte('i')
+	if st.Deferred {
+		mode = 'd'
+	}
+	if st.All {
+		s.deferred.All = mode
+		s.deferred.Named = nil
+	} else if err := s.nameConstraints(st.Names, mode); err != nil {
+		return tag, err
 	}
 	if !st.Deferred {
 		return tag, s.checkDeferred()
@@ -178,4 +186,37 @@ func optionOn(v ast.OptionValue) bool {
 	}
 	on, ok := parseBool(text)
 	return on || !ok
+}
+
+// nameConstraints sets the mode of the named constraints for the rest of the transaction.
+func (s *Session) nameConstraints(names []ast.Name, mode byte) error {
+	cat, err := s.catalog()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		var found *catalog.Constraint
+		err := cat.Relations(func(r *catalog.Relation) bool {
+			for _, c := range r.Constraints {
+				if c.Name == n.Name {
+					found = c
+				}
+			}
+			return found == nil
+		})
+		if err != nil {
+			return err
+		}
+		switch {
+		case found == nil:
+			return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist", n.String())
+		case !found.Deferrable:
+			return sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", n.String())
+		}
+		if s.deferred.Named == nil {
+			s.deferred.Named = make(map[types.OID]byte)
+		}
+		s.deferred.Named[found.OID] = mode
+	}
+	return nil
 }

@@ -52,14 +52,14 @@ func (s *Session) prepare(p *prepared, given []types.OID) error {
 func (s *Session) statement(name []byte) (*prepared, error) {
 	if len(name) == 0 {
 		if s.unnamed == nil {
-			return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "unnamed prepared statement does not exist")
+			return nil, sqlerr.New(sqlerr.InvalidSqlStatementName, "unnamed prepared statement does not exist")
 		}
 		return s.unnamed, nil
 	}
 	if p := s.statements[string(name)]; p != nil {
 		return p, nil
 	}
-	return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "prepared statement \"%s\" does not exist", name)
+	return nil, sqlerr.New(sqlerr.InvalidSqlStatementName, "prepared statement \"%s\" does not exist", name)
 }
 
 // forget drops what a statement keeps for its next execution.

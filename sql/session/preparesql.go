@@ -14,7 +14,7 @@ func (s *Session) sqlPrepared(name string) (*prepared, error) {
 	if p := s.statements[name]; p != nil {
 		return p, nil
 	}
-	return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "prepared statement \"%s\" does not exist", name)
+	return nil, sqlerr.New(sqlerr.InvalidSqlStatementName, "prepared statement \"%s\" does not exist", name)
 }
 
 // prepareSQL is PREPARE.
@@ -25,7 +25,7 @@ func (s *Session) prepareSQL(st *ast.Prepare, text string) (commandTag, error) {
 		return tag, sqlerr.Unsupported("PREPARE of this statement")
 	}
 	if s.statements[st.Name] != nil {
-		return tag, sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", st.Name)
+		return tag, sqlerr.New(sqlerr.DuplicatePstatement, "prepared statement \"%s\" already exists", st.Name)
 	}
 	cat, err := s.catalog()
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *Session) Query(text []byte) error {
 		return s.finishImplicit()
 	}
 	for i := range list {
-		if err := s.queryStatement(&list[i], len(list) > 1, i == len(list)-1); err != nil {
+		if err := s.queryStatement(sql, &list[i], len(list) > 1, i == len(list)-1); err != nil {
 			return err
 		}
 	}
@@ -38,12 +38,12 @@ func (s *Session) Query(text []byte) error {
 }
 
 // queryStatement runs one statement of a Query message and sends its answer.
-func (s *Session) queryStatement(st *postgres.Statement, several, last bool) error {
+func (s *Session) queryStatement(sql string, st *postgres.Statement, several, last bool) error {
 	if s.aborted && !allowedInAborted(st.Stmt) {
 		return errAborted()
 	}
 	s.implicitBlock = several && !s.block
-	p := &prepared{text: st.Text, stmt: st.Stmt, class: classify(st.Stmt)}
+	p := &prepared{text: sql, stmt: st.Stmt, class: classify(st.Stmt)}
 	if err := s.stmtBegin(); err != nil {
 		return err
 	}

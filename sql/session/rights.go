@@ -1,6 +1,8 @@
 package session
 
 import (
+	"strings"
+
 	"herd/planner/plan"
 	"herd/sql/catalog"
 	"herd/sql/sqlerr"
@@ -31,7 +33,7 @@ func (s *Session) checkRights(p *plan.Plan) error {
 		if rel == nil || rel.Owner == role {
 			continue
 		}
-		ok, err := catalog.HasRights(cat, rel, role, r.Need, r.Cols)
+		ok, err := hasRights(cat, rel, role, catalog.Privileges(r.Need))
 		if err != nil {
 			return err
 		}
@@ -82,4 +84,31 @@ func (s *Session) isMember(name string) (bool, error) {
 	}
 	members, err := catalog.MembersOf(sys, self.OID)
 	return self.OID == target.OID || members[types.OID(target.OID)], err
+}
+
+// hasRights says whether a role has all the privileges on a relation, itself, through its memberships or as PUBLIC.
+func hasRights(cat catalog.Reader, rel *catalog.Relation, role types.OID, need catalog.Privileges) (bool, error) {
+	set, err := catalog.MembersOf(cat, role)
+	if err != nil {
+		return false, err
+	}
+	if set[rel.Owner] {
+		return true, nil
+	}
+	kind := byte('r')
+	if rel.Kind == catalog.KindSequence {
+		kind = 'S'
+	}
+	have, _ := catalog.Granted(catalog.EffectiveACL(rel.ACL, kind, rel.Owner), rel.Owner, set)
+	return have&need == need, nil
+}
+
+// privilegeBits reads one word of a has_..._privilege argument; WITH GRANT OPTION asks for the same right here.
+func privilegeBits(word string) (catalog.Privileges, bool) {
+	word = strings.ToUpper(strings.TrimSpace(word))
+	word = strings.TrimSuffix(word, " WITH GRANT OPTION")
+	p, ok := map[string]catalog.Privileges{"SELECT": catalog.PrivSelect, "INSERT": catalog.PrivInsert, "UPDATE": catalog.PrivUpdate,
+		"DELETE": catalog.PrivDelete, "TRUNCATE": catalog.PrivTruncate, "REFERENCES": catalog.PrivReferences, "TRIGGER": catalog.PrivTrigger,
+		"USAGE": catalog.PrivUsage}[word]
+	return p, ok
 }

@@ -92,7 +92,7 @@ func (w *wireSink) field(i int, v *vec.Vector, r int) error {
 	case text:
 		buf = types.Output(w.io, buf, typ, v.Datum(r))
 	default:
-		buf = types.Send(w.io, buf, typ, v.Datum(r))
+		buf = types.Send(buf, typ, v.Datum(r))
 	}
 	w.out.SetBuf(buf)
 	w.out.EndField(mark)
@@ -111,7 +111,7 @@ func (w *wireSink) writeRow(row []types.Datum) error {
 		if wire.FormatOf(w.formats, i) == 0 {
 			w.out.SetBuf(types.Output(w.io, w.out.Buf(), w.cols[i].Type, d))
 		} else {
-			w.out.SetBuf(types.Send(w.io, w.out.Buf(), w.cols[i].Type, d))
+			w.out.SetBuf(types.Send(w.out.Buf(), w.cols[i].Type, d))
 		}
 		w.out.EndField(mark)
 	}

@@ -45,7 +45,7 @@ func (s *Session) fillEnv(env *exec.Env, view storage.View, params []types.Datum
 	env.Interrupt = s.interrupt
 	env.SpillFS = s.srv.opts.SpillFS
 	env.SpillDir = s.srv.opts.SpillDir
-	env.Deferred = s.deferred
+	env.Deferred = &s.deferred
 	if s.tx != nil {
 		env.Tx = s.tx
 	}
@@ -65,7 +65,7 @@ func (s *Session) pendingInterrupt() error { return s.eng.Interrupt().Err() }
 func (s *Session) checkRun(p *plan.Plan) error {
 	if s.modes.readOnly && !p.ReadOnly {
 		if word := writeWord(p); word != "" {
-			return sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", word)
+			return sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute %s in a read-only transaction", word)
 		}
 	}
 	if err := s.checkRights(p); err != nil {

@@ -55,7 +55,7 @@ func (e *environment) NextVal(seq types.OID) (int64, error) {
 		return 0, err
 	}
 	if s.modes.readOnly {
-		return 0, sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute nextval() in a read-only transaction")
+		return 0, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute nextval() in a read-only transaction")
 	}
 	v, err := s.eng.NextValue(uint32(seq), sequenceSpec(rel))
 	if err != nil {

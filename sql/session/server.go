@@ -232,7 +232,7 @@ func (s *Session) open() error {
 // startSettings are the parameters set by ALTER DATABASE and ALTER ROLE, then by the client, in the order of precedence.
 func (s *Session) startSettings(role *catalog.Role) []Setting {
 	var out []Setting
-	for _, list := range [][]string{s.srv.databaseConfig(s.db), role.Config} {
+	for _, list := range [][]string{s.srv.databaseConfig(s.info.Database), role.Config} {
 		for _, kv := range list {
 			if name, v, ok := cutSetting(kv); ok {
 				out = append(out, Setting{name, v})

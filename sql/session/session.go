@@ -68,18 +68,18 @@ type Session struct {
 	block            bool // inside BEGIN
 	implicitBlock    bool // several statements in one Query message
 	aborted          bool
-	txDone           bool // the engine's transaction has ended although the block has not
 	txUsed           bool // a query ran: its characteristics are fixed
 	txStart          int64
 	stmtStart        int64
 	stmtClock        time.Time
 	statementTimeout time.Duration
+	fastPaths        bool
 	interrupt        func() error // pendingInterrupt, bound once
 	modes            txModes
 	defaults         txModes
 	savepoints       []savepoint
 	txHooks          []func(committed bool)
-	deferred         *exec.Deferred
+	deferred         exec.Deferred
 	catalogTx        catalog.Reader // reader that includes uncommitted definitions; nil: none
 
 	statements map[string]*prepared

@@ -13,7 +13,7 @@ import (
 func (s *Session) setVar(st *ast.SetVar) (commandTag, error) {
 	tag := commandTag{text: "SET"}
 	if st.Local && !s.block && !s.implicitBlock {
-		s.notice(sqlerr.Warn(sqlerr.NoActiveSQLTransaction, "SET LOCAL can only be used in transaction blocks"))
+		s.notice(sqlerr.Warn(sqlerr.NoActiveSqlTransaction, "SET LOCAL can only be used in transaction blocks"))
 	}
 	switch st.Kind {
 	case ast.SetReset:
@@ -27,7 +27,7 @@ func (s *Session) setVar(st *ast.SetVar) (commandTag, error) {
 		return tag, nil
 	case ast.SetTransaction:
 		if !s.block && !s.implicitBlock {
-			s.notice(sqlerr.Warn(sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks"))
+			s.notice(sqlerr.Warn(sqlerr.NoActiveSqlTransaction, "SET TRANSACTION can only be used in transaction blocks"))
 			return tag, nil
 		}
 		return tag, s.applyModes(st.Modes)

@@ -9,6 +9,7 @@ import (
 	"herd/sql/catalog/pgdata"
 	"herd/sql/types"
 	"herd/sql/types/datetime"
+	"herd/storage"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -64,4 +65,24 @@ func constText(c *ast.Const) string {
 		return "false"
 	}
 	return c.Text
+}
+
+// firstUserOID is the first object identifier that is not built in.
+const firstUserOID types.OID = 16384
+
+// treeBytes estimates a tree's size from its exact row count and the mean size of its first rows.
+func treeBytes(v storage.View, t storage.TreeID) (int64, error) {
+	const sample = 200
+	var c storage.Cursor
+	c.Init(v, t, nil, nil, false)
+	defer c.Close()
+	n, size := int64(0), int64(0)
+	for n < sample && c.Next() {
+		n++
+		size += int64(len(c.Key()) + len(c.Value()))
+	}
+	if n == 0 {
+		return 0, c.Err()
+	}
+	return size * v.Count(t) / n, c.Err()
 }

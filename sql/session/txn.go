@@ -15,9 +15,10 @@ type txModes struct {
 
 // savepoint is one level of the transaction block's stack.
 type savepoint struct {
-	name  string
-	mark  engine.Mark
-	level int
+	name   string
+	mark   engine.Mark
+	level  int
+	checks int // postponed constraint checks before it
 }
 
 // TxStatus is ReadyForQuery's byte: I idle, T in a block, E in a failed block.
@@ -32,7 +33,7 @@ func (s *Session) TxStatus() byte {
 }
 
 func errAborted() error {
-	return sqlerr.New(sqlerr.InFailedSQLTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+	return sqlerr.New(sqlerr.InFailedSqlTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 }
 
 // ensureTx starts the implicit transaction of a statement outside a block.
@@ -123,7 +124,7 @@ func (s *Session) endTx(committed bool) {
 	s.tx = nil
 	s.block, s.aborted, s.implicitBlock, s.txUsed = false, false, false, false
 	s.savepoints = s.savepoints[:0]
-	s.deferred = nil
+	s.deferred.Reset()
 	s.catalogTx = nil
 	s.modes = s.defaults
 	s.runHooks(committed)
@@ -207,7 +208,7 @@ func (s *Session) begin(st *ast.Transaction) (string, error) {
 	case s.aborted:
 		return "", errAborted()
 	case s.block:
-		s.notice(sqlerr.Warn(sqlerr.ActiveSQLTransaction, "there is already a transaction in progress"))
+		s.notice(sqlerr.Warn(sqlerr.ActiveSqlTransaction, "there is already a transaction in progress"))
 		return tag, s.applyModes(st.Modes)
 	}
 	s.ensureTx()
@@ -220,13 +221,13 @@ func (s *Session) applyModes(m ast.TxModes) error {
 	next := s.modes
 	if m.Isolation != nil {
 		if s.txUsed && *m.Isolation != s.modes.isolation {
-			return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+			return sqlerr.New(sqlerr.ActiveSqlTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
 		}
 		next.isolation = *m.Isolation
 	}
 	if m.ReadOnly != nil {
 		if s.txUsed && s.modes.readOnly && !*m.ReadOnly {
-			return sqlerr.New(sqlerr.ActiveSQLTransaction, "transaction read-write mode must be set before any query")
+			return sqlerr.New(sqlerr.ActiveSqlTransaction, "transaction read-write mode must be set before any query")
 		}
 		next.readOnly = *m.ReadOnly
 	}
@@ -257,9 +258,9 @@ func (s *Session) commitBlock(st *ast.Transaction) (string, error) {
 		return "ROLLBACK", s.waitDurable()
 	case !s.block:
 		if st.Chain {
-			return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "COMMIT AND CHAIN can only be used in transaction blocks")
+			return "", sqlerr.New(sqlerr.NoActiveSqlTransaction, "COMMIT AND CHAIN can only be used in transaction blocks")
 		}
-		s.notice(sqlerr.Warn(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress"))
+		s.notice(sqlerr.Warn(sqlerr.NoActiveSqlTransaction, "there is no transaction in progress"))
 		if s.tx == nil {
 			return "COMMIT", nil
 		}
@@ -277,9 +278,9 @@ func (s *Session) commitBlock(st *ast.Transaction) (string, error) {
 func (s *Session) rollbackBlock(st *ast.Transaction) (string, error) {
 	if !s.block && !s.aborted {
 		if st.Chain {
-			return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "ROLLBACK AND CHAIN can only be used in transaction blocks")
+			return "", sqlerr.New(sqlerr.NoActiveSqlTransaction, "ROLLBACK AND CHAIN can only be used in transaction blocks")
 		}
-		s.notice(sqlerr.Warn(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress"))
+		s.notice(sqlerr.Warn(sqlerr.NoActiveSqlTransaction, "there is no transaction in progress"))
 		if s.tx == nil {
 			return "ROLLBACK", nil
 		}
@@ -303,23 +304,23 @@ func (s *Session) defineSavepoint(name string) (string, error) {
 		return "", errAborted()
 	}
 	if !s.block {
-		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "SAVEPOINT can only be used in transaction blocks")
+		return "", sqlerr.New(sqlerr.NoActiveSqlTransaction, "SAVEPOINT can only be used in transaction blocks")
 	}
 	s.txUsed = true
-	s.savepoints = append(s.savepoints, savepoint{name: name, mark: s.tx.Savepoint(), level: s.settingLevel() + 1})
+	s.savepoints = append(s.savepoints, savepoint{name: name, mark: s.tx.Savepoint(), level: s.settingLevel() + 1, checks: s.deferred.Len()})
 	return "SAVEPOINT", nil
 }
 
 func (s *Session) findSavepoint(name, command string) (int, error) {
 	if !s.block {
-		return 0, sqlerr.New(sqlerr.NoActiveSQLTransaction, "%s can only be used in transaction blocks", command)
+		return 0, sqlerr.New(sqlerr.NoActiveSqlTransaction, "%s can only be used in transaction blocks", command)
 	}
 	for i := len(s.savepoints) - 1; i >= 0; i-- {
 		if s.savepoints[i].name == name {
 			return i, nil
 		}
 	}
-	return 0, sqlerr.New(sqlerr.InvalidSavepointSpecification, "savepoint \"%s\" does not exist", name)
+	return 0, sqlerr.New(sqlerr.SEInvalidSpecification, "savepoint \"%s\" does not exist", name)
 }
 
 func (s *Session) releaseSavepoint(name string) (string, error) {
@@ -346,6 +347,7 @@ func (s *Session) rollbackToSavepoint(name string) (string, error) {
 	sp := s.savepoints[i]
 	s.closePortalsSince(sp.level)
 	s.tx.RollbackTo(sp.mark)
+	s.deferred.Truncate(sp.checks)
 	s.set.rollback(sp.level)
 	s.savepoints = s.savepoints[:i+1]
 	s.aborted = false

@@ -13,10 +13,10 @@ func (s *Session) settingChanged(name, value string) {
 	switch name {
 	case "DateStyle":
 		style, order, _ := strings.Cut(value, ", ")
-		s.io.DateStyle = datetime.ParseStyle(style)
-		s.io.DateOrder = datetime.ParseOrder(order)
+		s.io.DateStyle = dateStyles[style]
+		s.io.DateOrder = dateOrders[order]
 	case "IntervalStyle":
-		s.io.IntervalStyle = datetime.ParseIntervalStyle(value)
+		s.io.IntervalStyle = intervalStyles[value]
 	case "TimeZone":
 		if _, zone, err := loadZone(value); err == nil {
 			s.io.Zone = zone
@@ -38,6 +38,8 @@ func (s *Session) settingChanged(name, value string) {
 	case "statement_timeout":
 		n, _ := strconv.Atoi(value)
 		s.statementTimeout = time.Duration(n) * time.Millisecond
+	case "herd.fast_paths":
+		s.fastPaths = value == "on"
 	case "lock_timeout":
 		n, _ := strconv.Atoi(value)
 		s.eng.SetLockTimeout(time.Duration(n) * time.Millisecond)
@@ -67,3 +69,10 @@ func (s *Session) switchUser(name, value string) {
 		s.user, s.superuser = *role, role.Super
 	}
 }
+
+var dateStyles = map[string]datetime.Style{"ISO": datetime.ISO, "SQL": datetime.SQL, "Postgres": datetime.Postgres, "German": datetime.German}
+
+var dateOrders = map[string]datetime.Order{"MDY": datetime.MDY, "DMY": datetime.DMY, "YMD": datetime.YMD}
+
+var intervalStyles = map[string]datetime.IntervalStyle{"postgres": datetime.IntervalPostgres, "postgres_verbose": datetime.IntervalPostgresVerbose,
+	"sql_standard": datetime.IntervalSQL, "iso_8601": datetime.IntervalISO}

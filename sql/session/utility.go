@@ -109,7 +109,7 @@ func textColumn(name string) plan.Column {
 // noBlock refuses a command inside a transaction block.
 func (s *Session) noBlock(command string) error {
 	if s.block || s.implicitBlock {
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
+		return sqlerr.New(sqlerr.ActiveSqlTransaction, "%s cannot run inside a transaction block", command)
 	}
 	return nil
 }
