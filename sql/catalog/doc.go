@@ -43,11 +43,16 @@
 //
 // # Files
 //
-//	desc.go, shared.go    descriptors
-//	trees.go, codec.go    how they are stored
-//	reader.go, resolve.go, cache.go, system.go   reading
-//	writer.go, writetypes.go, depend.go, stats.go, acl.go   writing
-//	bootstrap.go          the rows of a new database
-//	format.go, regnames.go, visible.go   names of objects as text
-//	virtual.go, vt_*.go   PostgreSQL's base catalogs
+//	desc.go, shared.go              descriptors
+//	trees.go, codec.go              how they are stored
+//	reader.go                       the Reader interface
+//	read.go, readtypes.go, readshared.go, resolve.go, cache.go   its implementation
+//	system.go, systemindex.go       built-in objects as descriptors
+//	write.go, writerel.go, writetypes.go, writeshared.go, stats.go   the Writer
+//	depend.go, drop.go, roleuse.go  who needs whom; DROP
+//	acl.go                          privileges
+//	bootstrap.go                    the rows of a new database
+//	format.go, describe.go, define.go   objects and definitions as text
+//	regnames.go, regoperators.go, resolver.go, visible.go   names to objects and back
+//	virtual.go, vt_relations.go, vt_objects.go   PostgreSQL's base catalogs
 package catalog
