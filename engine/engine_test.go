@@ -15,6 +15,8 @@ import (
 
 const tree1 = storage.ReservedTrees
 
+type sqlError = sqlerr.Error
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

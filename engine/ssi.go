@@ -68,10 +68,11 @@ type serialTx struct {
 	writes   rangeSet
 	in, out  map[*serialTx]struct{}
 	doomed   bool
-	prepared bool        // passed its last check: can only commit
-	order    uint64      // of commit, 0 = active
-	seq      storage.Seq // of commit: snapshots from there on contain it
+	order    uint64      // among commits, from the last check on; 0 = active
+	seq      storage.Seq // of commit: snapshots from there on contain it. seqUnknown between check and append
 }
+
+const seqUnknown = storage.Seq(1<<64 - 1)
 
 // ssi is the graph of one database.
 type ssi struct {
@@ -89,10 +90,12 @@ func errSerial(reason string) error {
 		WithDetail("Reason code: %s", reason).WithHint("The transaction might succeed if retried.")
 }
 
-// begin registers t, whose snapshot was just taken. A read-only transaction without concurrent writers needs no checks.
+// begin takes t's snapshot and registers t, in one step: no transaction that t is concurrent with may be forgotten in
+// between. A read-only transaction without concurrent writers needs no checks.
 func (g *ssi) begin(t *Tx) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	t.snap = t.s.pinStatement()
 	if t.o.ReadOnly {
 		for g.writersActive() && t.o.Deferrable && !t.s.intr.Pending() {
 			if g.waitSafe(t) {
@@ -207,7 +210,7 @@ func dangerous(in, pivot, out *serialTx) bool {
 	if out.order == 0 || !after(pivot, out) || in != out && !after(in, out) {
 		return false
 	}
-	return !in.readOnly || out.seq <= in.snap
+	return !in.readOnly || out.seq <= in.snap || out.seq == seqUnknown
 }
 
 // edge adds r -> w and ends somebody when that completes a dangerous structure. acting is the one whose call this is.
@@ -230,11 +233,9 @@ func (g *ssi) edge(r, w, acting *serialTx) {
 
 // end dooms the pivot if it can still fail, else the acting transaction.
 func (g *ssi) end(pivot, acting *serialTx) {
-	if pivot.order == 0 && !pivot.prepared {
+	if pivot.order == 0 {
 		pivot.doomed = true
-		return
-	}
-	if acting.order == 0 && !acting.prepared {
+	} else if acting.order == 0 {
 		acting.doomed = true
 	}
 }
@@ -247,8 +248,8 @@ func (g *ssi) precommit(t *Tx) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if x.prepared {
-		return nil
+	if x.order != 0 {
+		return nil // it was checked, and sent back for a block
 	}
 	if x.doomed {
 		return errSerial("Canceled on identification as a pivot, during commit attempt.")
@@ -262,13 +263,14 @@ func (g *ssi) precommit(t *Tx) error {
 			if in != x && (in.order != 0 || in.doomed || in.readOnly) {
 				continue
 			}
-			if pivot.prepared {
-				return errSerial("Canceled on commit attempt with conflict in from prepared pivot.")
-			}
 			pivot.doomed = true
 		}
 	}
-	x.prepared = true
+	g.order++
+	x.order, x.seq = g.order, seqUnknown
+	if len(g.all) > 64 && g.order%32 == 0 {
+		g.sweepLocked()
+	}
 	return nil
 }
 
@@ -278,11 +280,7 @@ func (g *ssi) committed(t *Tx, seq storage.Seq) {
 		return
 	}
 	g.mu.Lock()
-	g.order++
-	t.serial.order, t.serial.seq = g.order, seq
-	if len(g.all) > 64 && g.order%32 == 0 {
-		g.sweepLocked()
-	}
+	t.serial.seq = seq
 	g.mu.Unlock()
 }
 
@@ -302,7 +300,7 @@ func (g *ssi) readOnlyCommit(t *Tx) error {
 func (g *ssi) abort(t *Tx) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if t.serial.order == 0 {
+	if t.serial.order == 0 || t.serial.seq == seqUnknown {
 		g.remove(t.serial)
 	}
 }
@@ -329,7 +327,8 @@ func (g *ssi) sweep() {
 }
 
 func (g *ssi) sweepLocked() {
-	low := storage.Seq(1<<64 - 1)
+	// A snapshot taken next may be as old as the durable one.
+	low := g.db.durable.Load().Seq()
 	for x := range g.all {
 		if x.order == 0 {
 			low = min(low, x.snap)

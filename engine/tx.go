@@ -103,11 +103,14 @@ func (t *Tx) root() storage.Root {
 // portal that lives longer takes PinView.
 func (t *Tx) BeginStatement() storage.View {
 	t.cmd++
-	if t.iso == ReadCommitted || t.snap == nil {
+	switch {
+	case t.iso == ReadCommitted:
 		t.snap = t.s.pinStatement()
-		if t.iso == Serializable {
-			t.s.db.ssi.begin(t)
-		}
+	case t.snap != nil:
+	case t.iso == Serializable:
+		t.s.db.ssi.begin(t)
+	default:
+		t.snap = t.s.pinStatement()
 	}
 	if t.s.overlay == nil {
 		return storage.View{Snap: t.snap}
@@ -172,21 +175,28 @@ func changeError(err error) error {
 // Put sets key to val in tree. Both are copied. Errors: 53200, 54000.
 func (t *Tx) Put(tree storage.TreeID, key, val []byte) error {
 	t.system = t.system || tree < storage.SystemTrees
-	if t.serial != nil {
-		t.s.db.ssi.noteWrite(t, tree, key)
-		if err := t.s.db.ssi.doomedErr(t); err != nil {
+	if t.iso == Serializable {
+		if err := t.serialWrite(tree, key); err != nil {
 			return err
 		}
 	}
 	return changeError(t.changes().Put(tree, key, val, t.cmd))
 }
 
+// serialWrite notes a write of a SERIALIZABLE transaction, beginning it when this is the first thing it does.
+func (t *Tx) serialWrite(tree storage.TreeID, key []byte) error {
+	if t.snap == nil {
+		t.BeginStatement()
+	}
+	t.s.db.ssi.noteWrite(t, tree, key)
+	return t.s.db.ssi.doomedErr(t)
+}
+
 // Delete removes key from tree.
 func (t *Tx) Delete(tree storage.TreeID, key []byte) error {
 	t.system = t.system || tree < storage.SystemTrees
-	if t.serial != nil {
-		t.s.db.ssi.noteWrite(t, tree, key)
-		if err := t.s.db.ssi.doomedErr(t); err != nil {
+	if t.iso == Serializable {
+		if err := t.serialWrite(tree, key); err != nil {
 			return err
 		}
 	}

@@ -349,3 +349,43 @@ func BenchmarkTableFast(b *testing.B) {
 		o[0].ReleaseAll()
 	}
 }
+
+// TestVictimsDoNotFreeOthersLocks has owners run into deadlocks all the time and checks mutual exclusion.
+func TestVictimsDoNotFreeOthersLocks(t *testing.T) {
+	const n, rows = 16, 6
+	m, o := owners(t, n)
+	var held [rows]atomic.Int32
+	var deadlocks atomic.Int32
+	var wg sync.WaitGroup
+	for i := range n {
+		o[i].DeadlockDelay = int64(time.Millisecond)
+		wg.Go(func() {
+			r := rand.New(rand.NewSource(int64(i)))
+			for range 60 {
+				var mine []int
+				for _, k := range r.Perm(rows)[:3] {
+					if _, _, err := o[i].Row(1, []byte{byte(k)}, Update, Wait); err != nil {
+						if code(err) != "40P01" {
+							t.Error(err)
+						}
+						deadlocks.Add(1)
+						break
+					}
+					if held[k].Add(1) != 1 {
+						t.Error("two owners of a row")
+					}
+					mine = append(mine, k)
+				}
+				for _, k := range mine {
+					held[k].Add(-1)
+				}
+				o[i].ReleaseAll()
+			}
+		})
+	}
+	wg.Wait()
+	if deadlocks.Load() == 0 {
+		t.Fatal("no deadlocks")
+	}
+	empty(t, m)
+}

@@ -177,16 +177,22 @@ func (o *Owner) acquire(w *wide, m Mode, p Policy, what string) (granted, waited
 	return err == nil, true, err
 }
 
-// forget removes a wide lock nobody has or wants. w.mu is held.
+// forget removes a wide lock nobody has or wants. w.mu is held. A waiter that gave up may come late: the lock was then
+// forgotten already, and its name may belong to a newer one.
 func (m *Manager) forget(w *wide) {
 	if !w.idle() {
 		return
 	}
 	if w.name.class != classRow {
-		delete(m.heavy, w.name)
+		if m.heavy[w.name] == w {
+			delete(m.heavy, w.name)
+		}
 		return
 	}
 	s := m.shardOf(w.name.id)
+	if s.wide[w.name.id] != w {
+		return
+	}
 	delete(s.wide, w.name.id)
 	if i := s.find(w.name.id); i >= 0 {
 		s.remove(i)

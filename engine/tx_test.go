@@ -1,0 +1,486 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"herd/engine/lock"
+	"herd/internal/mem"
+	"herd/internal/vfs"
+	"herd/storage"
+)
+
+// transfer moves money between two accounts: lock both, read the newest, write.
+func transfer(s *Session, tr storage.TreeID, iso Isolation, from, to int) error {
+	tx := s.Begin(TxOptions{Isolation: iso})
+	defer tx.Rollback()
+	view := tx.BeginStatement()
+	var bal [2]int
+	for i, acc := range []int{from, to} {
+		key := rowKey(nil, acc)
+		if _, _, err := tx.LockRow(tr, key, lock.NoKeyUpdate, lock.Wait); err != nil {
+			return err
+		}
+		v, _, err := tx.Newest().Get(tr, key)
+		if err != nil {
+			return err
+		}
+		if iso == RepeatableRead {
+			old, _, err := view.Get(tr, key)
+			if err != nil {
+				return err
+			}
+			if string(old) != string(v) {
+				return fmt.Errorf("40001")
+			}
+		}
+		fmt.Sscan(string(v), &bal[i])
+	}
+	if err := tx.Put(tr, rowKey(nil, from), fmt.Append(nil, bal[0]-1)); err != nil {
+		return err
+	}
+	if err := tx.Put(tr, rowKey(nil, to), fmt.Append(nil, bal[1]+1)); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return s.WaitDurable()
+}
+
+func TestBankKeepsItsSum(t *testing.T) {
+	const accounts, start = 20, 1000
+	for _, iso := range []Isolation{ReadCommitted, RepeatableRead} {
+		m := vfs.NewMem()
+		e := openMem(t, m)
+		db := e.System()
+		s := db.NewSession(SessionOptions{})
+		tr := newTree(t, s)
+		for i := range accounts {
+			put(t, s, tr, string(rowKey(nil, i)), fmt.Sprint(start))
+		}
+		var done, retries atomic.Int64
+		var wg sync.WaitGroup
+		for g := range 32 {
+			wg.Go(func() {
+				s := db.NewSession(SessionOptions{PID: int32(g)})
+				defer s.Close()
+				s.SetDeadlockTimeout(5 * time.Millisecond)
+				r := rand.New(rand.NewSource(int64(g)))
+				for range 100 {
+					a, b := r.Intn(accounts), r.Intn(accounts)
+					if a == b {
+						continue
+					}
+					if err := transfer(s, tr, iso, a, b); err != nil {
+						if c := code(err); c != "40P01" && c != "40001" {
+							t.Error(err)
+						}
+						retries.Add(1)
+						continue
+					}
+					done.Add(1)
+					if r.Intn(10) == 0 {
+						if sum := sumOf(t, s, tr, accounts); sum != accounts*start {
+							t.Errorf("a reader saw the sum %d", sum)
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if done.Load() == 0 {
+			t.Fatal("nothing got through")
+		}
+		s.Close()
+		e2 := openMem(t, m.CrashClone(vfs.CrashOptions{}))
+		s = e2.System().NewSession(SessionOptions{})
+		if sum := sumOf(t, s, tr, accounts); sum != accounts*start {
+			t.Fatalf("after a crash the sum is %d", sum)
+		}
+		s.Close()
+		must(t, e2.Close())
+		must(t, e.Close())
+		t.Logf("level %d: %d transfers, %d retries", iso, done.Load(), retries.Load())
+	}
+}
+
+func sumOf(t testing.TB, s *Session, tr storage.TreeID, accounts int) (sum int) {
+	tx := s.Begin(TxOptions{})
+	defer tx.Rollback()
+	v := tx.BeginStatement()
+	for i := range accounts {
+		val, _, err := v.Get(tr, rowKey(nil, i))
+		if err != nil {
+			t.Error(err)
+		}
+		n := 0
+		fmt.Sscan(string(val), &n)
+		sum += n
+	}
+	return sum
+}
+
+// TestBigCommitsDoNotStopOthers merges transactions of many changes while small ones commit, and compares the result.
+func TestBigCommitsDoNotStopOthers(t *testing.T) {
+	m := vfs.NewMem()
+	e := openMem(t, m, func(o *Options) { o.BigCommit = 500; o.PageSize = 1024 })
+	db := e.System()
+	s := db.NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	var stop atomic.Bool
+	var small atomic.Int64
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			s := db.NewSession(SessionOptions{})
+			defer s.Close()
+			for i := 0; !stop.Load(); i++ {
+				tx := s.Begin(TxOptions{})
+				if err := tx.Put(tr, fmt.Appendf(nil, "small%d-%06d", g, i), []byte("x")); err != nil {
+					t.Error(err)
+				}
+				if i%3 == 2 {
+					_ = tx.Delete(tr, fmt.Appendf(nil, "small%d-%06d", g, i-1))
+					small.Add(-1)
+				}
+				if err := tx.Commit(); err != nil {
+					t.Error(err)
+				}
+				small.Add(1)
+			}
+		})
+	}
+	const big, rows = 5, 20000
+	for b := range big {
+		tx := s.Begin(TxOptions{})
+		for i := range rows {
+			must(t, tx.Put(tr, fmt.Appendf(nil, "big%d-%06d", b, i), fmt.Appendf(nil, "%0100d", i)))
+		}
+		must(t, tx.Commit())
+	}
+	stop.Store(true)
+	wg.Wait()
+	must(t, s.WaitDurable())
+	want := int64(big*rows) + small.Load()
+	if n := db.tip.Load().Count(tr); n != want {
+		t.Fatalf("%d rows, want %d", n, want)
+	}
+	if small.Load() < big {
+		t.Fatalf("only %d small commits beside %d big ones", small.Load(), big)
+	}
+	must(t, db.Checkpoint())
+	sum := db.tip.Load().Checksum(tr)
+	s.Close()
+	must(t, e.Close())
+	e = openMem(t, m, func(o *Options) { o.PageSize = 1024 })
+	if n := e.System().tip.Load(); n.Count(tr) != want || n.Checksum(tr) != sum {
+		t.Fatalf("after a restart: %d rows", n.Count(tr))
+	}
+	must(t, e.Close())
+}
+
+// TestPartsWithoutCommitAreDropped loses power between the parts of a transaction.
+func TestPartsWithoutCommitAreDropped(t *testing.T) {
+	m := vfs.NewMem()
+	e := openMem(t, m)
+	db := e.System()
+	s := db.NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	put(t, s, tr, "old", "row")
+	var clones []*vfs.Mem
+	m.SetSyncHook(func(_ int, l vfs.Label) {
+		if l == "log.sync" {
+			clones = append(clones, m.CrashClone(vfs.CrashOptions{}))
+		}
+	})
+	tx := s.Begin(TxOptions{})
+	for i := range 50 {
+		must(t, tx.Put(tr, fmt.Appendf(nil, "row%02d", i), []byte(strings.Repeat("v", 200<<10))))
+	}
+	must(t, tx.Commit())
+	must(t, s.WaitDurable())
+	m.SetSyncHook(nil)
+	clones = append(clones, m.CrashClone(vfs.CrashOptions{}))
+	for i, c := range clones {
+		e := openMem(t, c)
+		want := int64(1)
+		if i == len(clones)-1 {
+			want = 51
+		}
+		if n := e.System().tip.Load().Count(tr); n != want {
+			t.Fatalf("crash %d of %d: %d rows, want %d", i, len(clones), n, want)
+		}
+		s := e.System().NewSession(SessionOptions{})
+		put(t, s, tr, "after", "crash")
+		s.Close()
+		must(t, e.System().Checkpoint())
+		must(t, e.Close())
+		e = openMem(t, c)
+		if n := e.System().tip.Load().Count(tr); n != want+1 {
+			t.Fatalf("crash %d, second start: %d rows, want %d", i, n, want+1)
+		}
+		must(t, e.Close())
+	}
+	s.Close()
+	must(t, e.Close())
+	if len(clones) < 3 {
+		t.Fatalf("only %d syncs", len(clones))
+	}
+}
+
+func TestDatabases(t *testing.T) {
+	m := vfs.NewMem()
+	e := openMem(t, m)
+	must(t, e.CreateDatabase("a", 20001))
+	must(t, e.CreateDatabase("b", 20002))
+	if code(e.CreateDatabase("a", 20003)) != "42P04" {
+		t.Fatal("two databases with one name")
+	}
+	for _, name := range []string{"a", "b"} {
+		db, err := e.Database(name)
+		must(t, err)
+		s := db.NewSession(SessionOptions{})
+		put(t, s, newTree(t, s), "name", name)
+		if name == "b" {
+			if code(e.DropDatabase("b")) != "55006" {
+				t.Fatal("a database in use was dropped")
+			}
+		}
+		s.Close()
+	}
+	must(t, e.RenameDatabase("a", "c"))
+	must(t, e.DropDatabase("b"))
+	if code(e.DropDatabase("b")) != "3D000" {
+		t.Fatal("dropped twice")
+	}
+	m = m.CrashClone(vfs.CrashOptions{})
+	e.Abandon()
+	e = openMem(t, m)
+	if got := e.Databases(); len(got) != 1 || got[0] != (DatabaseInfo{"c", 20001}) {
+		t.Fatalf("databases %v", got)
+	}
+	db, err := e.Database("c")
+	must(t, err)
+	s := db.NewSession(SessionOptions{})
+	if v := get(t, s, tree1, "name"); v != "a" {
+		t.Fatalf("row %q", v)
+	}
+	s.Close()
+	must(t, e.Close())
+	names, err := m.ReadDir("t", "/data/db")
+	must(t, err)
+	if len(names) != 2 {
+		t.Fatalf("folders %v", names)
+	}
+}
+
+func TestSequences(t *testing.T) {
+	m := vfs.NewMem()
+	e := openMem(t, m)
+	s := e.System().NewSession(SessionOptions{})
+	sp := SequenceSpec{Name: "q", Increment: 1, Min: 1, Max: 1 << 40, Start: 1}
+	next := func(s *Session, oid uint32, sp SequenceSpec) int64 {
+		t.Helper()
+		v, err := s.NextValue(oid, sp)
+		must(t, err)
+		return v
+	}
+	before := e.System().Stats().LogEntries
+	for i := int64(1); i <= 100; i++ {
+		if v := next(s, 1, sp); v != i {
+			t.Fatalf("value %d, want %d", v, i)
+		}
+	}
+	must(t, s.WaitDurable())
+	if n := e.System().Stats().LogEntries - before; n > 5 {
+		t.Fatalf("100 values took %d log entries", n)
+	}
+	must(t, e.System().Checkpoint())
+	small := SequenceSpec{Name: "s", Increment: -2, Min: -3, Max: 1, Start: 1, Cycle: true}
+	for _, want := range []int64{1, -1, -3, 1, -1} {
+		if v := next(s, 2, small); v != want {
+			t.Fatalf("cycling: %d, want %d", v, want)
+		}
+	}
+	small.Cycle = false
+	if v := next(s, 2, small); v != -3 {
+		t.Fatalf("value %d", v)
+	}
+	if _, err := s.NextValue(2, small); code(err) != "2200H" {
+		t.Fatalf("at the end: %v", err)
+	}
+	must(t, s.SetSequence(3, 50, false))
+	if v := next(s, 3, sp); v != 50 {
+		t.Fatalf("after setval(50, false): %d", v)
+	}
+	must(t, s.SetSequence(3, 50, true))
+	must(t, s.WaitDurable())
+	m2 := m.CrashClone(vfs.CrashOptions{})
+	s.Close()
+	must(t, e.Close())
+	for i, fs := range []*vfs.Mem{m, m2} {
+		e := openMem(t, fs)
+		s := e.System().NewSession(SessionOptions{})
+		if v := next(s, 1, sp); v <= 100 || v > 133 {
+			t.Fatalf("restart %d: %d after 100", i, v)
+		}
+		if v := next(s, 3, sp); v != 51 {
+			t.Fatalf("restart %d: %d after setval(50)", i, v)
+		}
+		must(t, s.DropSequence(3))
+		must(t, s.WaitDurable())
+		s.Close()
+		must(t, e.Close())
+		e = openMem(t, fs)
+		if _, ok := e.System().SequenceState(3); ok {
+			t.Fatal("a dropped sequence is back")
+		}
+		must(t, e.Close())
+	}
+}
+
+// TestNumbersAreNotUsedTwice takes transaction numbers, row ids, objects and trees, loses power, and goes on.
+func TestNumbersAreNotUsedTwice(t *testing.T) {
+	m := vfs.NewMem()
+	var lastTx, lastRow uint64
+	var lastOID uint32
+	var lastTree storage.TreeID
+	for i := range 4 {
+		e := openMem(t, m)
+		s := e.System().NewSession(SessionOptions{})
+		for range 3 {
+			tx := s.Begin(TxOptions{})
+			id, err := tx.NewTree()
+			must(t, err)
+			row := tx.NextRowID(id)
+			oid, err := e.System().NewOID()
+			must(t, err)
+			if tx.ID() <= lastTx || row <= lastRow || oid <= lastOID || id <= lastTree {
+				t.Fatalf("restart %d: numbers %d %d %d %d after %d %d %d %d", i, tx.ID(), row, oid, id, lastTx, lastRow, lastOID, lastTree)
+			}
+			lastTx, lastRow, lastOID, lastTree = tx.ID(), row, oid, id
+			must(t, tx.Put(id, rowKey(nil, int(row)), []byte("x")))
+			must(t, tx.Commit())
+		}
+		must(t, s.WaitDurable())
+		if i == 1 {
+			must(t, e.System().Checkpoint())
+		}
+		m = m.CrashClone(vfs.CrashOptions{})
+		s.Close()
+		e.Abandon()
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	m := vfs.NewMem()
+	e := openMem(t, m, func(o *Options) { o.LogSegmentBytes, o.LogSegmentBytesMax = 4<<20, 4<<20 })
+	s := e.System().NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	time.Sleep(50 * time.Millisecond)
+	m.SetSpace(5 << 20)
+	val := []byte(strings.Repeat("v", 100<<10))
+	var err error
+	n := 0
+	for ; err == nil && n < 1000; n++ {
+		tx := s.Begin(TxOptions{})
+		must(t, tx.Put(tr, rowKey(nil, n), val))
+		err = tx.Commit()
+	}
+	if code(err) != "53100" {
+		t.Fatalf("after %d rows: %v", n, err)
+	}
+	if got := get(t, s, tr, string(rowKey(nil, 0))); len(got) != len(val) {
+		t.Fatal("reads must go on")
+	}
+	tx := s.Begin(TxOptions{})
+	must(t, tx.Delete(tr, rowKey(nil, 0)))
+	if err := tx.Commit(); err != nil {
+		t.Fatalf("DELETE on a full disk: %v", err)
+	}
+	m.SetSpace(100 << 20)
+	put(t, s, tr, "resumed", "by itself")
+	s.Close()
+	must(t, e.Close())
+}
+
+func TestMemoryLimitRefusesAHugeTransaction(t *testing.T) {
+	root := mem.NewRoot(8 << 20)
+	e := openMem(t, vfs.NewMem(), func(o *Options) { o.Memory = root })
+	s := e.System().NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	tx := s.Begin(TxOptions{})
+	var err error
+	for i := 0; err == nil && i < 1000; i++ {
+		err = tx.Put(tr, rowKey(nil, i), make([]byte, 100<<10))
+	}
+	if code(err) != "53200" {
+		t.Fatalf("got %v", err)
+	}
+	tx.Rollback()
+	put(t, s, tr, "small", "ok")
+	s.Close()
+	must(t, e.Close())
+	if root.Used() > 1<<20 {
+		t.Fatalf("%d bytes are still booked", root.Used())
+	}
+}
+
+// TestDataLargerThanMemory loads several times the memory limit and reads it back.
+func TestDataLargerThanMemory(t *testing.T) {
+	root := mem.NewRoot(16 << 20)
+	e := openMem(t, vfs.NewMem(), func(o *Options) {
+		o.Memory = root
+		o.CheckpointPeriod = time.Hour
+		o.CheckpointDirtyBytes = 2 << 20
+	})
+	db := e.System()
+	s := db.NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	const rows = 40000
+	for i := 0; i < rows; {
+		tx := s.Begin(TxOptions{})
+		for range 200 {
+			must(t, tx.Put(tr, rowKey(nil, i), fmt.Appendf(nil, "%01000d", i)))
+			i++
+		}
+		must(t, tx.Commit())
+	}
+	must(t, s.WaitDurable())
+	r := rand.New(rand.NewSource(1))
+	for range 2000 {
+		i := r.Intn(rows)
+		if got := get(t, s, tr, string(rowKey(nil, i))); got != fmt.Sprintf("%01000d", i) {
+			t.Fatalf("row %d is wrong", i)
+		}
+	}
+	st := db.Stats()
+	if st.Store.Resident > 20<<20 || st.Store.Loads == 0 {
+		t.Fatalf("resident %d, loads %d", st.Store.Resident, st.Store.Loads)
+	}
+	s.Close()
+	must(t, e.Close())
+}
+
+func TestIdleTimeoutWakes(t *testing.T) {
+	e := openMem(t, vfs.NewMem())
+	defer e.Close()
+	woke := make(chan string, 1)
+	s := e.System().NewSession(SessionOptions{Wake: func(r *sqlError) { woke <- string(r.Code) }})
+	defer s.Close()
+	s.Interrupt().SetIdle(10*time.Millisecond, true)
+	select {
+	case c := <-woke:
+		if c != "25P03" {
+			t.Fatalf("woke with %s", c)
+		}
+	case <-time.After(2 * time.Second):
+		t.Fatal("nothing happened")
+	}
+}
