@@ -98,12 +98,13 @@ func (s *Session) Bind(m *wire.Bind) error {
 	if err := s.stmtBegin(); err != nil {
 		return err
 	}
-	params, err := s.decodeParams(p, m)
-	if err != nil {
+	po := s.newPortal()
+	if err := s.decodeParams(po, p, m); err != nil {
+		s.recycle(po)
 		return err
 	}
-	po, err := s.openPortal(string(m.Portal), p, params, m.ResultFormats)
-	if err != nil {
+	po.name = string(m.Portal)
+	if err := s.startPortal(po, p, m.ResultFormats); err != nil {
 		return err
 	}
 	po.text = p.text
@@ -139,41 +140,48 @@ func (s *Session) checkBind(p *prepared, m *wire.Bind) error {
 	return nil
 }
 
-// decodeParams turns the values of a Bind message into datums that no longer alias it.
-func (s *Session) decodeParams(p *prepared, m *wire.Bind) ([]types.Datum, error) {
+// decodeParams turns the values of a Bind message into datums of the portal that no longer alias the message.
+func (s *Session) decodeParams(po *portal, p *prepared, m *wire.Bind) error {
 	if len(m.Params) == 0 {
-		return nil, nil
+		po.params = nil
+		return nil
 	}
 	size := 0
 	for _, v := range m.Params {
 		size += len(v)
 	}
-	arena := make([]byte, 0, size)
-	out := make([]types.Datum, len(m.Params))
+	if cap(po.arena) < size {
+		po.arena = make([]byte, 0, max(size, 64))
+	}
+	arena, out := po.arena[:0], po.paramBuf[:0]
 	for i, v := range m.Params {
 		if v == nil {
-			out[i] = types.NullDatum
+			out = append(out, types.NullDatum)
 			continue
 		}
 		from := len(arena)
 		arena = append(arena, v...)
-		own := arena[from:len(arena):len(arena)]
-		var err error
-		switch wire.FormatOf(m.ParamFormats, i) {
-		case 0:
-			if err = validText(own); err == nil {
-				out[i], err = types.Input(&s.io, p.params[i], -1, own)
-			}
-		case 1:
-			out[i], err = types.Recv(&s.io, p.params[i], -1, own)
-		default:
-			err = sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", wire.FormatOf(m.ParamFormats, i))
-		}
+		d, err := s.decodeParam(p.params[i], arena[from:len(arena):len(arena)], wire.FormatOf(m.ParamFormats, i))
 		if err != nil {
-			return nil, err
+			return err
 		}
+		out = append(out, d)
 	}
-	return out, nil
+	po.arena, po.paramBuf, po.params = arena, out, out
+	return nil
+}
+
+func (s *Session) decodeParam(t types.OID, v []byte, format int16) (types.Datum, error) {
+	switch format {
+	case 0:
+		if err := validText(v); err != nil {
+			return types.Datum{}, err
+		}
+		return types.Input(&s.io, t, -1, v)
+	case 1:
+		return types.Recv(&s.io, t, -1, v)
+	}
+	return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", format)
 }
 
 // DescribeStatement sends ParameterDescription and RowDescription or NoData.

@@ -21,18 +21,20 @@ const (
 
 // portal is one execution of a statement: bound values, captured view, result formats.
 type portal struct {
-	name    string
-	stmt    *prepared
-	plan    *plan.Plan
-	cols    []plan.Column // nil: returns no rows
-	params  []types.Datum
-	formats []int16
-	env     exec.Env
-	pin     engine.ViewPin
-	pinned  bool
-	state   *exec.State
-	status  portalStatus
-	level   int // transaction level that made it; a rollback to a savepoint before it closes it
+	name     string
+	stmt     *prepared
+	plan     *plan.Plan
+	cols     []plan.Column // nil: returns no rows
+	params   []types.Datum
+	formats  []int16
+	arena    []byte        // bytes of params that came with Bind; kept for the next portal
+	paramBuf []types.Datum // backing of params, likewise
+	env      exec.Env
+	pin      engine.ViewPin
+	pinned   bool
+	state    *exec.State
+	status   portalStatus
+	level    int // transaction level that made it; a rollback to a savepoint before it closes it
 
 	// stored results: RETURNING, utilities with rows, scrollable and held cursors
 	store *rowStore
@@ -80,27 +82,36 @@ func (p *portal) streaming() bool {
 	return p.plan != nil && p.plan.Command == plan.CmdSelect && !p.plan.Modifies()
 }
 
-// openPortal captures the statement's view and prepares its execution. params are owned by the portal from now on.
+// openPortal makes a portal over values that the caller keeps for as long as the portal lives.
 func (s *Session) openPortal(name string, p *prepared, params []types.Datum, formats []int16) (*portal, error) {
 	po := s.newPortal()
-	po.name, po.stmt, po.params = name, p, params
+	po.name, po.params = name, params
+	if err := s.startPortal(po, p, formats); err != nil {
+		return nil, err
+	}
+	return po, nil
+}
+
+// startPortal captures the statement's view and prepares the execution; on error the portal is given back.
+func (s *Session) startPortal(po *portal, p *prepared, formats []int16) error {
+	po.stmt = p
 	po.formats = append(po.formats[:0], formats...)
 	po.level = s.settingLevel()
 	po.cols = p.cols
 	if p.class != classQuery {
-		return po, nil
+		return nil
 	}
 	s.txUsed = true
 	view := s.tx.BeginStatement()
 	s.stmtStart = s.now()
-	pl, err := s.planFor(p, view, params)
+	pl, err := s.planFor(p, view, po.params)
 	if err != nil {
 		s.recycle(po)
-		return nil, err
+		return err
 	}
-	po.plan = pl
-	s.fillEnv(&po.env, view, params)
-	return po, nil
+	po.plan, po.cols = pl, p.cols
+	s.fillEnv(&po.env, view, po.params)
+	return nil
 }
 
 // newPortal reuses the struct of the last closed portal.
@@ -113,8 +124,7 @@ func (s *Session) newPortal() *portal {
 }
 
 func (s *Session) recycle(po *portal) {
-	formats := po.formats[:0]
-	*po = portal{formats: formats}
+	*po = portal{formats: po.formats[:0], arena: keepSmall(po.arena), paramBuf: po.paramBuf[:0]}
 	s.freePortal = po
 }
 
@@ -153,6 +163,11 @@ func (p *portal) run(s *Session, max int64, sink rowSink) (done bool, err error)
 		return true, nil
 	case portalFailed:
 		return false, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.name)
+	}
+	if w, ok := sink.(*wireSink); ok && max == 0 && p.status == portalReady && p.plan != nil && p.plan.Fast != nil {
+		if ran, err := p.runPoint(s, w); ran {
+			return err == nil, err
+		}
 	}
 	if p.store == nil && p.streaming() {
 		return p.stream(s, max, sink)
@@ -342,4 +357,12 @@ func (s *Session) dropUnnamedPortal() {
 	if po := s.portals[""]; po != nil {
 		s.closePortal(po)
 	}
+}
+
+// keepSmall keeps a buffer for the next portal unless it would hold much memory while idle.
+func keepSmall(b []byte) []byte {
+	if cap(b) > 64<<10 {
+		return nil
+	}
+	return b[:0]
 }

@@ -28,6 +28,7 @@ type prepared struct {
 	key     *planEnv
 	free    []*exec.State // idle state trees of plan
 	point   *exec.Point
+	noPoint bool // plan has no fast path that can run here
 
 	used      bool // was planned at least once
 	described bool // a client knows its result columns: they must not change
@@ -65,6 +66,6 @@ func (s *Session) statement(name []byte) (*prepared, error) {
 // forget drops what a statement keeps for its next execution.
 func (p *prepared) forget() {
 	p.free = nil
-	p.point = nil
+	p.point, p.noPoint = nil, false
 	p.plan = nil
 }

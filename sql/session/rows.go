@@ -7,9 +7,12 @@ import (
 	"herd/internal/mem"
 	"herd/pgwire/wire"
 	"herd/planner/plan"
+	"herd/sql/catalog"
+	"herd/sql/exec"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/sql/vec"
+	"herd/storage"
 )
 
 // rowSink takes result rows, a batch at a time; the batch is not kept.
@@ -25,11 +28,20 @@ type wireSink struct {
 	cols    []plan.Column
 	formats []int16
 	vectors []*vec.Vector
+
+	view storage.View // of stored rows, for their large values
+	rel  *catalog.Relation
+}
+
+// ReadLarge implements row.LargeReader for rows that are sent as they are stored.
+func (w *wireSink) ReadLarge(id, size uint64) ([]byte, error) {
+	return exec.NewLargeReader(w.view, w.rel).ReadLarge(id, size)
 }
 
 // wireSink returns the session's sink with a portal's columns and formats; nil formats are text.
 func (s *Session) wireSink(po *portal) *wireSink {
-	w := &wireSink{out: s.out, io: &s.io}
+	w := &s.sink // one statement at a time talks to the client
+	*w = wireSink{out: s.out, io: &s.io, vectors: w.vectors[:0]}
 	if po != nil {
 		w.cols, w.formats = po.cols, po.formats
 	}

@@ -90,6 +90,7 @@ type Session struct {
 	bindParams []types.Datum
 	sequences  sequenceState
 	shapes     shapes
+	sink       wireSink
 	tempSchema types.OID
 	notices    []*sqlerr.Error
 
