@@ -211,8 +211,21 @@ func (p *printer) operator(id types.OID) string {
 	return "OPERATOR(pg_catalog." + o.Name + ")"
 }
 
+// current returns a relation as the catalog has it now: it may have been renamed since the tree was bound.
+func (p *printer) current(rel *catalog.Relation) *catalog.Relation {
+	now, err := p.env.Cat.RelationByOID(rel.OID)
+	if err != nil {
+		p.fail(err)
+	}
+	if now == nil {
+		return rel
+	}
+	return now
+}
+
 // relation returns a relation's name, qualified if it is not visible.
 func (p *printer) relation(rel *catalog.Relation) string {
+	rel = p.current(rel)
 	s, err := catalog.FormatRelation(p.env.Cat, rel, p.env.Path)
 	if err != nil {
 		p.fail(err)
@@ -230,3 +243,6 @@ func Literal(s string) string {
 	}
 	return q
 }
+
+// DomainValue is the name of a column that prints as VALUE: what a domain's CHECK refers to.
+const DomainValue = "VALUE"

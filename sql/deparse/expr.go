@@ -160,7 +160,7 @@ func (p *printer) variable(v *plan.Var) {
 		if l.prefix && name != "" {
 			p.put(quote(name) + ".")
 		}
-		p.put(quote(r.Cols[v.Attno-1].Name))
+		p.put(quote(l.cols[v.RTE][v.Attno-1]))
 		return
 	case v.Attno < 0 && r.Rel != nil:
 		if l.prefix {
@@ -199,6 +199,9 @@ func (p *printer) relColumn(rel *catalog.Relation, attno int) string {
 		return "tableoid"
 	}
 	if c := rel.Column(int16(attno)); c != nil {
+		if c.Name == DomainValue && len(rel.Columns) == 1 && rel.OID == 0 {
+			return c.Name
+		}
 		return quote(c.Name)
 	}
 	p.fail(sqlerr.Internal("column %d of relation \"%s\" does not exist", attno, rel.Name))

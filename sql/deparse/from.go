@@ -62,7 +62,7 @@ func (p *printer) join(q *plan.Query, j *plan.JoinExpr) {
 	p.keyword(word, -indentStd, indentStd, indentJoin)
 	p.fromItem(q, j.Right)
 	switch {
-	case len(j.Using) > 0:
+	case len(j.Using) > 0 && p.usingHolds(j):
 		names := make([]string, len(j.Using))
 		for i, n := range j.Using {
 			names[i] = quote(n)
@@ -77,9 +77,40 @@ func (p *printer) join(q *plan.Query, j *plan.JoinExpr) {
 	}
 	p.put(")")
 	if j.RTE >= 0 && j.RTE < len(q.RTable) && q.RTable[j.RTE].HasAlias {
-		r := q.RTable[j.RTE]
-		p.put(" " + quote(p.top().names[j.RTE]) + columnList(r.Cols, nil))
+		p.put(" " + quote(p.top().names[j.RTE]) + columnList(p.top().cols[j.RTE], nil))
 	}
+}
+
+// usingHolds says whether the joined columns are still called what USING says.
+func (p *printer) usingHolds(j *plan.JoinExpr) bool {
+	names := map[string]bool{}
+	for _, n := range j.Using {
+		names[n] = true
+	}
+	return p.usingVars(j.On, names)
+}
+
+// usingVars looks at the columns that a USING condition compares.
+func (p *printer) usingVars(e plan.Expr, names map[string]bool) bool {
+	switch x := e.(type) {
+	case *plan.Var:
+		return names[p.varName(x)] || p.varName(x) == "?column?"
+	case *plan.BoolExpr:
+		for _, a := range x.Args {
+			if !p.usingVars(a, names) {
+				return false
+			}
+		}
+	case *plan.FuncCall:
+		for _, a := range x.Args {
+			if !p.usingVars(a, names) {
+				return false
+			}
+		}
+	case *plan.Relabel:
+		return p.usingVars(x.Arg, names)
+	}
+	return true
 }
 
 // rangeRef prints a table, subquery, function, VALUES list or WITH item with its alias.
@@ -91,31 +122,32 @@ func (p *printer) rangeRef(q *plan.Query, i int) {
 	alias, cols := true, ""
 	switch r.Kind {
 	case plan.RTERelation:
-		p.put(p.relation(r.Rel))
-		alias = r.HasAlias && name != r.Rel.Name || name != r.Rel.Name
-		if renamed(r.Rel, r.Cols) {
+		now := p.current(r.Rel)
+		p.put(p.relation(now))
+		alias = name != now.Name
+		if renamed(now, p.top().cols[i]) {
 			alias = true
-			cols = columnList(r.Cols, func(i int) bool { return i < len(r.Rel.Columns) && !r.Rel.Columns[i].Dropped })
+			cols = columnList(p.top().cols[i], func(i int) bool { return i < len(now.Columns) && !now.Columns[i].Dropped })
 		}
 	case plan.RTESubquery:
 		p.put("(")
 		p.query(r.Sub, nil)
 		p.put(")")
 		if subRenamed(r) {
-			cols = columnList(r.Cols, nil)
+			cols = columnList(p.top().cols[i], nil)
 		}
 	case plan.RTEFunction:
-		cols = p.functions(r)
+		cols = p.functions(r, p.top().cols[i])
 	case plan.RTEValues:
 		p.put("( ")
 		p.values(r.Values)
 		p.put(")")
-		cols = columnList(r.Cols, nil)
+		cols = columnList(p.top().cols[i], nil)
 	case plan.RTECTE:
 		p.put(quote(r.CTE.Name))
 		alias = name != r.CTE.Name
 		if cteRenamed(r) {
-			alias, cols = true, columnList(r.Cols, nil)
+			alias, cols = true, columnList(p.top().cols[i], nil)
 		}
 	default:
 		p.unsupported("an entry of FROM")
@@ -152,7 +184,7 @@ func cteRenamed(r *plan.RTE) bool {
 }
 
 // functions prints a function in FROM, or ROWS FROM, and returns its column list.
-func (p *printer) functions(r *plan.RTE) (cols string) {
+func (p *printer) functions(r *plan.RTE, names []string) (cols string) {
 	one := func(e plan.Expr) { p.exprShow(e, true) }
 	if len(r.Funcs) == 1 {
 		one(r.Funcs[0])
@@ -172,7 +204,7 @@ func (p *printer) functions(r *plan.RTE) (cols string) {
 	if len(r.Funcs) == 1 && p.needsTypes(r) {
 		return p.typedColumns(r)
 	}
-	return columnList(r.Cols, nil)
+	return columnList(names, nil)
 }
 
 // needsTypes says whether the function returns a bare record, whose columns the query has to declare.

@@ -12,8 +12,9 @@ import (
 // level is one query of those being printed.
 type level struct {
 	q      *plan.Query
-	names  []string // of its range table entries; "" where a name is never needed
-	prefix bool     // columns are printed with the name of their table
+	names  []string   // of its range table entries; "" where a name is never needed
+	cols   [][]string // names of their columns, by attno-1
+	prefix bool       // columns are printed with the name of their table
 }
 
 func (p *printer) top() *level {
@@ -35,6 +36,9 @@ func (p *printer) query(q *plan.Query, names []string) {
 	}
 	l := &level{q: q, prefix: len(p.levels) > 0 || countNamed(q) != 1}
 	l.names = p.rangeNames(q)
+	for _, r := range q.RTable {
+		l.cols = append(l.cols, p.columnNames(r))
+	}
 	p.levels = append(p.levels, l)
 	indent := p.indent
 	p.with(q)
@@ -80,6 +84,24 @@ func (p *printer) rangeNames(q *plan.Query) []string {
 		}
 		used[name] = true
 		names[i] = name
+	}
+	return names
+}
+
+// columnNames names the columns of a range table entry: those of a table as they are called now, unless the query renames them.
+func (p *printer) columnNames(r *plan.RTE) []string {
+	names := make([]string, len(r.Cols))
+	for i := range r.Cols {
+		names[i] = r.Cols[i].Name
+	}
+	if r.Kind != plan.RTERelation {
+		return names
+	}
+	now := p.current(r.Rel)
+	for i := range names {
+		if i < len(r.Rel.Columns) && i < len(now.Columns) && r.Rel.Columns[i].Name == names[i] {
+			names[i] = now.Columns[i].Name
+		}
 	}
 	return names
 }
@@ -288,7 +310,7 @@ func (p *printer) varName(v *plan.Var) string {
 		}
 		return "?column?"
 	case v.Attno > 0 && v.Attno <= len(r.Cols):
-		return r.Cols[v.Attno-1].Name
+		return p.levels[i].cols[v.RTE][v.Attno-1]
 	case v.Attno < 0 && r.Rel != nil:
 		return p.relColumn(r.Rel, v.Attno)
 	}
@@ -435,21 +457,21 @@ func (p *printer) setOp(q *plan.Query, s *plan.SetOp, names []string) {
 	}
 }
 
-// columnList prints names in brackets.
-func columnList(cols []plan.Column, live func(i int) bool) string {
+// columnList prints names in brackets; live, when given, leaves some out.
+func columnList(names []string, live func(i int) bool) string {
 	var out []string
-	for i, c := range cols {
+	for i, n := range names {
 		if live == nil || live(i) {
-			out = append(out, quote(c.Name))
+			out = append(out, quote(n))
 		}
 	}
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
 // renamed says whether a table's columns have other names here.
-func renamed(rel *catalog.Relation, cols []plan.Column) bool {
-	for i := range cols {
-		if i < len(rel.Columns) && !rel.Columns[i].Dropped && rel.Columns[i].Name != cols[i].Name {
+func renamed(rel *catalog.Relation, names []string) bool {
+	for i := range names {
+		if i < len(rel.Columns) && !rel.Columns[i].Dropped && rel.Columns[i].Name != names[i] {
 			return true
 		}
 	}
