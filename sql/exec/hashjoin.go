@@ -34,7 +34,8 @@ type hashJoinOp struct {
 	lb     *vec.Batch
 	lrows  []uint16
 	lbuf   []uint16
-	ended  bool
+	ended  bool // no more left rows (of this partition)
+	over   bool // everything is given
 	cands  candidates
 	pair   vec.Batch
 	pairV  []vec.Vector
@@ -206,7 +207,7 @@ func (s *State) buildHashJoin(n *plan.HashJoin) (Operator, error) {
 }
 
 func (o *hashJoinOp) clear() {
-	o.lb, o.lrows, o.ended, o.tail, o.tailAt, o.read = nil, nil, false, false, 0, nil
+	o.lb, o.lrows, o.ended, o.over, o.tail, o.tailAt, o.read = nil, nil, false, false, false, 0, nil
 	o.carry(-1, false)
 	o.cands = candidates{left: o.cands.left[:0], right: o.cands.right[:0], start: o.cands.start[:0], rows: o.cands.rows[:0], chain: -1}
 	o.built = false
@@ -388,6 +389,8 @@ func (o *hashJoinOp) Next(want int) (*vec.Batch, error) {
 
 func (o *hashJoinOp) step() (bool, error) {
 	switch {
+	case o.over:
+		return false, nil
 	case o.tail:
 		if o.unmatchedRight() {
 			return true, nil
@@ -665,7 +668,7 @@ func (p *joinParts) stack(level int) {
 // morePart goes on with the next partition; false when there is none.
 func (o *hashJoinOp) morePart() (bool, error) {
 	if o.parts == nil || len(o.parts.todo) == 0 {
-		o.ended = true
+		o.over = true
 		return false, nil
 	}
 	if err := o.nextPart(); err != nil {
