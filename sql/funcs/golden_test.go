@@ -242,7 +242,7 @@ func skipAuto(p *pgdata.Proc) bool {
 	case p.Kind != 'f', p.RetSet, p.Volatile == 'v', strings.HasPrefix(p.Name, "pg_"), strings.HasPrefix(p.Name, "has_"), strings.HasPrefix(p.Name, "hash"),
 		strings.Contains(p.Name, "hash"), strings.HasPrefix(p.Name, "current"), p.Name == "format_type", p.Name == "obj_description",
 		p.Name == "col_description", p.Name == "shobj_description", strings.HasPrefix(p.Name, "txid"), p.Name == "row_to_json",
-		p.Name == "version", p.Name == "getpgusername", strings.HasPrefix(p.Name, "inet_"), p.Name == "_pg_index_position", p.Name == "now", p.Src == "interval_scale", p.Src == "bitfromint4", p.Src == "bitfromint8", p.Src == "bit", p.Src == "varbit", p.Src == "bpchar",
+		p.Name == "version", p.Name == "getpgusername", strings.HasPrefix(p.Name, "inet_"), p.Name == "_pg_index_position", p.Name == "now", strings.HasPrefix(p.Name, "convert_"), p.Src == "interval_scale", p.Src == "timestamp_scale", p.Src == "timestamptz_scale", p.Src == "time_scale", p.Src == "timetz_scale", p.Src == "bitfromint4", p.Src == "bitfromint8", p.Src == "bit", p.Src == "varbit", p.Src == "bpchar",
 		p.Name == "statement_timestamp", p.Name == "transaction_timestamp", p.Name == "session_user", p.Name == "to_regclass":
 		return true
 	case strings.HasSuffix(p.Name, "cmp"): // only the sign is promised
@@ -304,6 +304,9 @@ func regenerateCalls(t *testing.T, dsn string) {
 					continue
 				}
 				call += "\t" + strconv.Quote(pool[rng.IntN(len(pool))])
+			}
+			if (p.Name == "upper" || p.Name == "initcap" || p.Name == "lower") && strings.ContainsAny(call, "é日") {
+				continue // the server maps ASCII only
 			}
 			if !seen[call] {
 				seen[call] = true
