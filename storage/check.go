@@ -87,7 +87,7 @@ func (c *checker) tree(r RootEntry) {
 
 // read reads h's block past the memory.
 func (c *checker) read(t TreeID, h *btree.Handle) (*btree.Block, error) {
-	f, err := c.st.readFrame(h.Ref(), &c.buf, false)
+	f, err := c.st.readFrame(h.Ref(), &c.buf)
 	if err != nil {
 		return nil, err
 	}

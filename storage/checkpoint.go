@@ -62,6 +62,7 @@ func (st *Store) Checkpoint(s *Snapshot, meta Meta, o CheckpointOptions) error {
 	}
 	c := &checkpoint{st: st, w: st.writer, o: o, begin: time.Now(), total: st.books.dirty.Load(), from: st.writer.written}
 	c.seen = c.from
+	st.written = max(st.written, s.ver)
 	if err := c.write(s); err != nil {
 		if !errors.Is(err, ErrStopped) || c.w.flush() != nil {
 			c.w.abandon()

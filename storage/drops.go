@@ -8,10 +8,8 @@ import (
 )
 
 // Maintain releases what no pin needs, lists the blocks of dropped trees and removes dead segments. The engine calls it
-// every few seconds. It may read.
+// every few seconds. It may read. While a checkpoint runs the segments are left to it.
 func (st *Store) Maintain() error {
-	st.ckptMu.Lock()
-	defer st.ckptMu.Unlock()
 	if err := st.writable(); err != nil {
 		return err
 	}
@@ -19,6 +17,10 @@ func (st *Store) Maintain() error {
 		return err
 	}
 	st.release()
+	if !st.ckptMu.TryLock() {
+		return nil
+	}
+	defer st.ckptMu.Unlock()
 	_, err := st.segments.removeDead(st.writer.current())
 	return err
 }

@@ -117,8 +117,9 @@ func TestRewind(t *testing.T) {
 			reader := f.st.NewSlot()
 			dropped, dm := f.tip, f.model.clone()
 			reader.Pin(dropped)
-			must(t, f.st.Rewind(base))
-			f.tip, f.seq, f.model = base, seq, m
+			back, err := f.st.Rewind(base)
+			must(t, err)
+			f.tip, f.seq, f.model = back, seq, m
 			f.pin()
 			keep.Close()
 			f.compare(View{Snap: dropped}, dm)

@@ -55,24 +55,24 @@ func (st *Store) readBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
 			bufs.Put(bp)
 		}
 	}()
-	f, err := st.readFrame(ref, bp, h.Flag(btree.FlagSpilled))
+	f, err := st.readFrame(ref, bp)
 	if err != nil {
 		return nil, err
 	}
-	if f.Tree != t {
+	if f.Tree != t && !ref.Addr.Scratch() {
 		return nil, fmt.Errorf("frame at %d:%d belongs to tree %d: %w", ref.Addr.Segment(), ref.Addr.Offset(), f.Tree, ErrCorrupt)
 	}
 	return btree.Decode(&f)
 }
 
 // readFrame reads the frame at ref into *bp.
-func (st *Store) readFrame(ref block.Ref, bp *[]byte, spilled bool) (block.Frame, error) {
+func (st *Store) readFrame(ref block.Ref, bp *[]byte) (block.Frame, error) {
 	if cap(*bp) < int(ref.Size) {
 		*bp = make([]byte, ref.Size)
 	}
 	p := (*bp)[:ref.Size]
 	var err error
-	if spilled {
+	if ref.Addr.Scratch() {
 		err = st.spill.read(p, ref.Addr)
 	} else {
 		err = st.segments.read(p, ref.Addr)

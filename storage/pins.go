@@ -229,7 +229,7 @@ func (st *Store) bury(ver uint64, hs []*btree.Handle) (freed int64) {
 	freed = st.books.bury(hs)
 	for _, h := range hs {
 		ref := h.Ref()
-		if ref.Addr == 0 || h.Flag(btree.FlagSpilled) {
+		if ref.Addr == 0 || ref.Addr.Scratch() {
 			if ref.Addr != 0 {
 				st.spill.dead(ref)
 			}
@@ -268,7 +268,7 @@ func (st *Store) liveAt(ver uint64) map[uint32]int64 {
 	defer r.mu.Unlock()
 	out := map[uint32]int64{}
 	add := func(h *btree.Handle) {
-		if ref := h.Ref(); ref.Addr != 0 && !h.Flag(btree.FlagSpilled) {
+		if ref := h.Ref(); ref.Addr != 0 && !ref.Addr.Scratch() {
 			out[ref.Addr.Segment()] += int64(ref.Size)
 		}
 	}

@@ -15,8 +15,7 @@ import (
 const (
 	labelSpill  vfs.Label = "storage.spill"
 	spillSuffix           = ".spill"
-	spillBase             = 0xF0000000 // first segment number of scratch files
-	spillBytes            = 256 << 20  // bytes of one scratch file
+	spillBytes            = 256 << 20 // bytes of one scratch file
 )
 
 // spill is the scratch segment: blocks that were replaced before any checkpoint wrote them, and that an old pin still
@@ -38,7 +37,7 @@ type spillFile struct {
 
 // open removes the files of a former process.
 func (s *spill) open(fs vfs.FS, dir string) error {
-	s.fs, s.dir, s.files, s.next = fs, dir, map[uint32]*spillFile{}, spillBase
+	s.fs, s.dir, s.files, s.next = fs, dir, map[uint32]*spillFile{}, block.ScratchBase
 	names, err := fs.ReadDir(labelSpill, dir)
 	if err != nil {
 		return err
@@ -79,7 +78,7 @@ func (s *spill) file() (uint32, *spillFile, error) {
 }
 
 // write appends the block b of h, retired by version ver.
-func (s *spill) write(t TreeID, ver uint64, h *btree.Handle, b *btree.Block, key []byte) error {
+func (s *spill) write(ver uint64, h *btree.Handle, b *btree.Block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	no, f, err := s.file()
@@ -87,7 +86,7 @@ func (s *spill) write(t TreeID, ver uint64, h *btree.Handle, b *btree.Block, key
 		return err
 	}
 	a := block.MakeAddress(no, uint32(f.size))
-	p := block.BeginFrame(nil, &block.Frame{Kind: b.Kind, Level: b.Level, Tree: t, Key: key})
+	p := block.BeginFrame(nil, &block.Frame{Kind: b.Kind, Level: b.Level})
 	p = btree.AppendPayload(p, b)
 	block.EndFrame(p, a)
 	if _, err := f.f.WriteAt(labelSpill, p, f.size); err != nil {
@@ -96,10 +95,66 @@ func (s *spill) write(t TreeID, ver uint64, h *btree.Handle, b *btree.Block, key
 	f.size += int64(len(p))
 	f.live += int64(len(p))
 	s.top = max(s.top, ver)
-	h.SetFlag(btree.FlagSpilled)
 	h.SetRef(block.Ref{Addr: a, Size: uint32(len(p))})
 	h.SetFlag(btree.FlagDisk)
 	return nil
+}
+
+// spillBatch is how many blocks are written while Apply waits for the retire list.
+const spillBatch = 64
+
+// Spill writes leaves and long values that were replaced before a checkpoint wrote them, and that an old pin still
+// needs, to the scratch segment until target bytes of memory can be evicted. upTo is the newest decided snapshot: neither
+// a checkpoint nor Rewind may go behind it afterwards. It returns the bytes that Evict can now free. While a checkpoint
+// or a fork runs it does nothing. The engine calls it when evicting is not enough and Stats.Retired is large.
+func (st *Store) Spill(upTo *Snapshot, target int64) (bytes int64, err error) {
+	if !st.ckptMu.TryLock() {
+		return 0, nil
+	}
+	defer st.ckptMu.Unlock()
+	r := &st.retired
+	m, at := 0, 0 // mark and handle, counted from the beginning of time
+	for bytes < target {
+		r.mu.Lock()
+		at = max(at, r.base)
+		for m < len(r.marks) && r.marks[m].end <= at {
+			m++
+		}
+		if st.forkActive.Load() != nil || m >= len(r.marks) || r.marks[m].ver > upTo.ver {
+			r.mu.Unlock()
+			break
+		}
+		end := min(r.marks[m].end, at+spillBatch)
+		for ; at < end && err == nil; at++ {
+			var n int64
+			n, err = st.spillOne(r.marks[m].ver, r.handles[at-r.base])
+			bytes += n
+		}
+		m = 0 // the queue may move before the next batch
+		r.mu.Unlock()
+		if err != nil {
+			return bytes, fmt.Errorf("spill: %w", err)
+		}
+	}
+	return bytes, nil
+}
+
+// spillOne spills h if it can be spilled. retired.mu is held, so h is not buried meanwhile.
+func (st *Store) spillOne(ver uint64, h *btree.Handle) (int64, error) {
+	b := h.Block()
+	if b == nil || h.Addr() != 0 || b.Kind == block.KindInner {
+		return 0, nil
+	}
+	for _, k := range b.Kids {
+		if k.Addr() == 0 {
+			return 0, nil
+		}
+	}
+	if err := st.spill.write(ver, h, b); err != nil {
+		return 0, err
+	}
+	st.books.dirty.Add(-b.Cost())
+	return b.Cost(), nil
 }
 
 // read fills p from a.

@@ -35,9 +35,11 @@ type Store struct {
 	spill    spill
 
 	evictMu    sync.Mutex // one eviction at a time
-	ckptMu     sync.Mutex // one checkpoint, cleaning or spill at a time; guards writer and lastRoots
+	ckptMu     sync.Mutex // one checkpoint, cleaning or spill at a time; guards writer, lastRoots, written and cleaned
 	writer     *segmentWriter
 	lastRoots  *roots
+	written    uint64                // guarded by ckptMu: newest version of which blocks were written, manifest or not
+	cleaned    map[uint32]uint64     // guarded by ckptMu: segments looked at by the cleaner, and when
 	broken     atomic.Pointer[error] // a failed sync: nothing may be written any more
 	forkActive atomic.Pointer[Fork]
 	closed     atomic.Bool
@@ -111,15 +113,15 @@ func (st *Store) Close() error {
 	return err
 }
 
-// Rewind makes s the newest version again: what was applied since is dropped. The engine calls it when leadership was
-// lost, under the commit mutex; s must have been pinned by a slot since before the first dropped commit, and no fork may
-// be open. Readers of dropped versions go on undisturbed.
-func (st *Store) Rewind(s *Snapshot) error {
+// Rewind returns the contents of s as the newest version: what was applied since is dropped. The engine calls it when
+// leadership was lost, under the commit mutex; s must have been pinned by a slot since before the first dropped commit,
+// and no fork may be open. Readers of dropped versions go on undisturbed.
+func (st *Store) Rewind(s *Snapshot) (*Snapshot, error) {
 	if st.forkActive.Load() != nil {
-		return errors.New("rewind: a fork is open")
+		return nil, errors.New("rewind: a fork is open")
 	}
-	if st.released.Load()>>1 > s.ver {
-		return fmt.Errorf("rewind to version %d: it was released", s.ver)
+	if st.released.Load()>>1 > s.ver || st.spill.newest() > s.ver {
+		return nil, fmt.Errorf("rewind to version %d: it was released", s.ver)
 	}
 	var dropped []*btree.Handle
 	st.books.mu.Lock()
@@ -132,8 +134,9 @@ func (st *Store) Rewind(s *Snapshot) error {
 	st.retired.mu.Lock()
 	st.takeBack(s.ver)
 	st.retired.mu.Unlock()
-	st.install(st.ver.Add(1), nil, dropped, nil)
-	return nil
+	next := &Snapshot{st: st, seq: s.seq, catalog: s.catalog, ver: st.ver.Add(1), roots: s.roots}
+	st.install(next.ver, nil, dropped, nil)
+	return next, nil
 }
 
 // Stats are a store's figures for metrics and the system views.

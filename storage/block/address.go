@@ -15,3 +15,9 @@ func (a Address) Segment() uint32 { return uint32(a >> 32) }
 
 // Offset returns the byte offset of the frame in its segment file.
 func (a Address) Offset() uint32 { return uint32(a) }
+
+// ScratchBase is the first segment number of scratch files, whose blocks do not outlive the process.
+const ScratchBase = 0xF0000000
+
+// Scratch reports whether the frame lies in a scratch file.
+func (a Address) Scratch() bool { return a.Segment() >= ScratchBase }

@@ -43,8 +43,6 @@ const (
 	FlagDead
 	// FlagBig says that the block is a leaf with long values, so that a dropped tree's reaping knows what to load.
 	FlagBig
-	// FlagSpilled says that Addr lies in the scratch segment.
-	FlagSpilled
 )
 
 // bigRef is the bit of a stored frame length that carries FlagBig.

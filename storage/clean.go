@@ -1,0 +1,195 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+
+	"herd/storage/block"
+	"herd/storage/btree"
+)
+
+// cleanPercent is the share of live bytes below which a full segment is cleaned.
+const cleanPercent = 35
+
+// Cleaning is the live blocks of one mostly dead segment. The engine moves them in small batches, which are not logged
+// since they change no contents:
+//
+//	c, err := store.PlanCleaning(tip)                 nil: nothing to do
+//	for c.Left() > 0 {
+//		pin, err := store.PrepareRewrite(tip, c, 64)  reads; without the commit mutex
+//		next, err := store.Rewrite(tip, c)            under the commit mutex; next becomes tip with the same Seq
+//		pin.Release()
+//	}
+//
+// The next checkpoint writes the blocks elsewhere, and then the file goes.
+type Cleaning struct {
+	Segment uint32
+	refs    []cleanRef
+	ready   int // refs[:ready] are prepared
+}
+
+type cleanRef struct {
+	tree TreeID
+	kind block.Kind
+	lvl  uint8
+	key  []byte
+	addr block.Address
+}
+
+// Left returns the number of blocks that were not moved yet.
+func (c *Cleaning) Left() int { return len(c.refs) }
+
+// PlanCleaning picks the segment with the smallest share of live bytes, if that is small, and finds its live blocks by
+// looking up each frame's key in s, which is pinned. It returns nil when no segment is worth it. It also corrects the
+// books of the segment when they say more than is there.
+func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
+	st.ckptMu.Lock()
+	defer st.ckptMu.Unlock()
+	if err := st.writable(); err != nil {
+		return nil, err
+	}
+	if s.ver < max(st.manifestVer.Load(), st.written) {
+		return nil, nil // frames of versions that s does not know would look dead
+	}
+	seg := st.pickSegment()
+	if seg == nil {
+		return nil, nil
+	}
+	c := &Cleaning{Segment: seg.no}
+	var found int64
+	err := walkFrames(seg.f, seg.no, segmentHeader, func(a block.Address, f block.Frame, n int) error {
+		tr := s.roots.get(f.Tree)
+		if tr == nil || int64(a.Offset()) >= seg.size {
+			return nil
+		}
+		live, err := st.isLive(tr, f, a)
+		if err != nil || !live {
+			return err
+		}
+		found += int64(n)
+		c.refs = append(c.refs, cleanRef{f.Tree, f.Kind, f.Level, slices.Clone(f.Key), a})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("clean segment %d: %w", seg.no, err)
+	}
+	if st.cleaned == nil {
+		st.cleaned = map[uint32]uint64{}
+	}
+	st.cleaned[seg.no] = st.ver.Load()
+	st.correctLive(seg.no, found)
+	slices.SortFunc(c.refs, func(a, b cleanRef) int {
+		if a.tree != b.tree {
+			return int(a.tree) - int(b.tree)
+		}
+		return slices.Compare(a.key, b.key)
+	})
+	return c, nil
+}
+
+// isLive reports whether the frame at a is reached from tr, without loading the block itself.
+func (st *Store) isLive(tr *tree, f block.Frame, a block.Address) (bool, error) {
+	live := false
+	_, err := btree.Find(absentOK{st, a}, tr.id, tr.root.H, f.Kind, f.Level, f.Key, a, func(h *btree.Handle) { live = live || h.Addr() == a })
+	if live {
+		return true, nil
+	}
+	return false, err
+}
+
+// absentOK is a loader that does not load the block that is being looked for.
+type absentOK struct {
+	st *Store
+	a  block.Address
+}
+
+// LoadBlock implements btree.Loader.
+func (l absentOK) LoadBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
+	if h.Addr() == l.a {
+		return nil, btree.ErrAbsent
+	}
+	return l.st.LoadBlock(t, h)
+}
+
+// pickSegment returns the segment to clean, or nil. One that was looked at is left alone until the next manifest.
+func (st *Store) pickSegment() (best *segment) {
+	st.segments.mu.RLock()
+	defer st.segments.mu.RUnlock()
+	share := int64(cleanPercent)
+	for no, seg := range st.segments.all {
+		if v, done := st.cleaned[no]; done && v >= st.manifestVer.Load() || no == st.writer.current() || seg.live <= 0 {
+			continue
+		}
+		if p := seg.live * 100 / max(seg.size, 1); p < share {
+			best, share = seg, p
+		}
+	}
+	if best != nil {
+		c := *best // the figures as they are now
+		return &c
+	}
+	return nil
+}
+
+// correctLive lowers a segment's live bytes to what the newest version reaches plus what is retired. Branches of
+// versions that were left can leave more on the books; dropped trees that are not expanded yet are not counted, so then
+// nothing is corrected.
+func (st *Store) correctLive(no uint32, found int64) {
+	st.retired.mu.Lock()
+	pending := len(st.retired.drops)
+	st.retired.mu.Unlock()
+	if pending > 0 || st.forkActive.Load() != nil {
+		return
+	}
+	held := st.liveAt(noVersion)[no]
+	st.segments.mu.Lock()
+	defer st.segments.mu.Unlock()
+	if seg := st.segments.all[no]; seg != nil && seg.live > found+held {
+		seg.live = found + held
+	}
+}
+
+// PrepareRewrite brings the next n blocks of c and the ways to them into memory and pins them there.
+func (st *Store) PrepareRewrite(s *Snapshot, c *Cleaning, n int) (Pin, error) {
+	p := Pin{held: pinLists.Get().(*[]*btree.Handle)}
+	c.ready = min(n, len(c.refs))
+	for _, r := range c.refs[:c.ready] {
+		tr := s.roots.get(r.tree)
+		if tr == nil {
+			continue
+		}
+		_, err := btree.Find(st, tr.id, tr.root.H, r.kind, r.lvl, r.key, r.addr, func(h *btree.Handle) {
+			h.Pin()
+			*p.held = append(*p.held, h)
+		})
+		if err != nil {
+			p.Release()
+			return Pin{}, err
+		}
+	}
+	return p, nil
+}
+
+// Rewrite returns s with the prepared blocks of c as new blocks without a disk copy. The sequence number stays, the
+// contents too. Blocks that are gone meanwhile, or absent again, are passed over. Like Apply, under the commit mutex.
+func (st *Store) Rewrite(s *Snapshot, c *Cleaning) (*Snapshot, error) {
+	if err := st.writable(); err != nil {
+		return nil, err
+	}
+	ap := &st.applier
+	ap.begin(st, st.ver.Add(1), nil)
+	next := &Snapshot{st: st, seq: s.seq, catalog: s.catalog, ver: ap.ed.Ver, roots: s.roots}
+	for _, r := range c.refs[:c.ready] {
+		tr := next.roots.get(r.tree)
+		if tr == nil {
+			continue
+		}
+		if root, ok := ap.ed.Rewrite(r.tree, tr.root, r.kind, r.key, r.addr); ok && root != tr.root {
+			next.roots.set(ap.ed.Ver, r.tree, &tree{r.tree, root})
+		}
+	}
+	c.refs, c.ready = c.refs[c.ready:], 0
+	st.install(next.ver, ap.ed.Created, ap.ed.Retired, nil)
+	ap.forget()
+	return next, nil
+}
