@@ -116,7 +116,7 @@ func (db *Database) checkpointer() {
 		db.moves.prune(db.OldestSnapshot())
 		db.ssi.sweep()
 		if n%5 == 0 {
-			if err := db.store.Maintain(); err != nil {
+			if err := db.maintain(); err != nil {
 				db.eng.o.Logger.Error("maintenance failed", "database", db.Name(), "error", err)
 			}
 		}
@@ -133,6 +133,63 @@ func (db *Database) checkpointer() {
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
+}
+
+// cleanStep is how many blocks of a mostly dead segment are moved at a time.
+const cleanStep = 64
+
+// maintain releases what nobody reads and moves the live blocks of one mostly dead segment, so that the next checkpoint
+// can remove its file.
+func (db *Database) maintain() error {
+	if err := db.store.Maintain(); err != nil {
+		return err
+	}
+	slot := db.store.NewSlot()
+	defer slot.Close()
+	pin := func() *storage.Snapshot {
+		for {
+			if s := db.tip.Load(); slot.Pin(s) {
+				return s
+			}
+		}
+	}
+	c, err := db.store.PlanCleaning(pin())
+	if c == nil || err != nil {
+		return err
+	}
+	for c.Left() > 0 && !db.stopping.Load() {
+		held, err := db.store.PrepareRewrite(pin(), c, cleanStep)
+		if err != nil {
+			return err
+		}
+		moved := false
+		err = db.exclusive(func() (err error) {
+			moved, err = db.rewrite(c)
+			return err
+		})
+		held.Release()
+		if err != nil || !moved {
+			return err
+		}
+		db.ckpt.seq.Store(0) // there is something to write, though no commit came
+	}
+	db.onDurable(db.log.Durable())
+	return nil
+}
+
+// rewrite moves a step of blocks, as the leader. The contents stay, so the new tip is as durable as the old one. While
+// a big commit is merged nothing is moved: it would leave the moved blocks behind.
+func (db *Database) rewrite(c *storage.Cleaning) (moved bool, err error) {
+	if db.catchUp != nil {
+		return false, nil
+	}
+	next, err := db.store.Rewrite(db.tip.Load(), c)
+	if err != nil {
+		return false, err
+	}
+	db.publish(txlog.Seq(next.Seq()), next)
+	db.setTip(next)
+	return true, nil
 }
 
 // checkpointDue tells whether to begin a checkpoint and over which time to spread it.

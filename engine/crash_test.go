@@ -207,6 +207,7 @@ func TestCrashAtEverySyncPoint(t *testing.T) {
 		if crashes%5 == 0 {
 			must(t, recovered.System().Checkpoint())
 			must(t, recovered.Close())
+			checkFolder(t, c)
 			recovered = openMem(t, c, crashOptions)
 			if again := contents(t, recovered.System()); !maps.Equal(got, again) {
 				t.Errorf("crash at sync %d: another state after checkpoint and restart", n)
@@ -218,6 +219,75 @@ func TestCrashAtEverySyncPoint(t *testing.T) {
 	m.SetSyncHook(nil)
 	must(t, e.Close())
 	t.Logf("%d crashes", crashes)
+}
+
+// checkFolder runs herd check and demands that it finds nothing bad.
+func checkFolder(t testing.TB, fsys vfs.FS) CheckSummary {
+	t.Helper()
+	sum, err := Check(CheckOptions{FS: fsys, Dir: "/data"}, func(p Problem) {
+		if !p.Note {
+			t.Errorf("check: %+v", p)
+		}
+	})
+	must(t, err)
+	return sum
+}
+
+func TestCheckFindsDamage(t *testing.T) {
+	m, mod := vfs.NewMem(), newModel()
+	e := openMem(t, m, crashOptions)
+	script(t, e, mod, 1, 30)
+	must(t, e.Close())
+	if sum := checkFolder(t, m); sum.Databases != 1 || sum.Trees == 0 || sum.Rows == 0 {
+		t.Fatalf("summary %+v", sum)
+	}
+	names, err := m.ReadDir("t", "/data/db/0/data")
+	must(t, err)
+	for _, n := range names {
+		f, err := m.Open("t", "/data/db/0/data/"+n)
+		must(t, err)
+		size, _ := f.Size()
+		for off := int64(200); off < size; off += 997 {
+			_, _ = f.WriteAt("t", []byte{0xff}, off)
+		}
+	}
+	found := 0
+	_, err = Check(CheckOptions{FS: m, Dir: "/data"}, func(p Problem) { found++ })
+	must(t, err)
+	if found == 0 {
+		t.Fatal("damage was not found")
+	}
+}
+
+// TestFoldersOutside keeps logs and manifests elsewhere.
+func TestFoldersOutside(t *testing.T) {
+	m := vfs.NewMem()
+	outside := func(o *Options) { o.LogDir, o.MetadataDir = "/logs", "/meta" }
+	e := openMem(t, m, outside)
+	must(t, e.CreateDatabase("x", 20000))
+	db, err := e.Database("x")
+	must(t, err)
+	s := db.NewSession(SessionOptions{})
+	put(t, s, newTree(t, s), "k", "v")
+	s.Close()
+	must(t, db.Checkpoint())
+	m = m.CrashClone(vfs.CrashOptions{})
+	e.Abandon()
+	e = openMem(t, m, outside)
+	db, err = e.Database("x")
+	must(t, err)
+	s = db.NewSession(SessionOptions{})
+	if got := get(t, s, tree1, "k"); got != "v" {
+		t.Fatalf("got %q", got)
+	}
+	s.Close()
+	must(t, e.DropDatabase("x"))
+	must(t, e.Close())
+	for _, d := range []string{"/logs", "/meta", "/data/db"} {
+		if names, _ := m.ReadDir("t", d); len(names) != 1 {
+			t.Fatalf("%s holds %v", d, names)
+		}
+	}
 }
 
 // TestRestartsInTheMiddle runs the workload in pieces with clean and unclean restarts.

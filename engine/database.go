@@ -34,13 +34,13 @@ type Database struct {
 	tip     atomic.Pointer[storage.Snapshot] // everything ordered
 	durable atomic.Pointer[storage.Snapshot] // everything safe
 	tipSlot *storage.ReaderSlot              // the leader's
-	durSlot *storage.ReaderSlot              // the log writer's
+	durSlot *storage.ReaderSlot              // under pubMu
 
 	queue queue
 	epoch txlog.Epoch
 	last  txlog.Seq // last entry ordered; the leader's
 
-	pubMu sync.Mutex // guards pubs
+	pubMu sync.Mutex // guards pubs, durSlot and replacing durable
 	pubs  []publication
 
 	nextTx    atomic.Uint64
@@ -97,7 +97,7 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 	db.parts.init()
 	db.ssi.init(db)
 	db.readSlots.New = func() any { return db.store.NewSlot() }
-	manifests, closeManifests, err := openManifests(e.o.FS, db.dir)
+	manifests, closeManifests, err := openManifests(e.o.FS, e.o.metadataDir(oid))
 	if err != nil {
 		return nil, err
 	}
@@ -156,22 +156,19 @@ func (db *Database) setTip(s *storage.Snapshot) {
 	db.tip.Store(s)
 }
 
-// onDurable is called by the log's writer: entries up to seq are safe.
+// onDurable is called by the log's writer: entries up to seq are safe. The cleaner calls it too.
 func (db *Database) onDurable(seq txlog.Seq) {
 	db.pubMu.Lock()
+	defer db.pubMu.Unlock()
 	n := 0
 	for n < len(db.pubs) && db.pubs[n].seq <= seq {
 		n++
 	}
-	var s *storage.Snapshot
 	if n > 0 {
-		s = db.pubs[n-1].snap
+		s := db.pubs[n-1].snap
 		rest := copy(db.pubs, db.pubs[n:])
 		clear(db.pubs[rest:])
 		db.pubs = db.pubs[:rest]
-	}
-	db.pubMu.Unlock()
-	if s != nil {
 		db.durSlot.Pin(s)
 		db.durable.Store(s)
 	}

@@ -77,7 +77,7 @@ func (e *Engine) openAll() error {
 		if len(oids) > 0 {
 			return fmt.Errorf("open %s: the system database is missing", e.o.Dir)
 		}
-		if err := makeDatabaseFolder(e.o.FS, e.o.Dir, systemOID, ""); err != nil {
+		if err := makeDatabaseFolder(&e.o, systemOID, ""); err != nil {
 			return fmt.Errorf("make the system database: %w", err)
 		}
 		oids = append(oids, systemOID)
@@ -189,7 +189,7 @@ func (e *Engine) CreateDatabase(name string, oid uint32) error {
 			return sqlerr.Internal("database number %d is in use by \"%s\"", oid, db.Name())
 		}
 	}
-	if err := makeDatabaseFolder(e.o.FS, e.o.Dir, oid, name); err != nil {
+	if err := makeDatabaseFolder(&e.o, oid, name); err != nil {
 		return fmt.Errorf("make database %q: %w", name, err)
 	}
 	db, err := e.openDatabase(oid)
@@ -226,7 +226,12 @@ func (e *Engine) DropDatabase(name string) error {
 	if err := e.o.FS.SyncDir(labelFolder, filepath.Dir(db.dir)); err != nil {
 		return fmt.Errorf("drop database %q: %w", name, err)
 	}
-	return removeTree(e.o.FS, dropped)
+	for _, d := range append(outside(&e.o, db.oid), dropped) {
+		if err := removeTree(e.o.FS, d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RenameDatabase gives a database another name.

@@ -116,12 +116,43 @@ func dbDir(base string, oid uint32) string {
 	return filepath.Join(base, dbFolder, strconv.FormatUint(uint64(oid), 10))
 }
 
+// parseOID reads a database's number from its folder's name.
+func parseOID(base string) (uint32, bool) {
+	v, err := strconv.ParseUint(base, 10, 32)
+	return uint32(v), err == nil
+}
+
+// outside returns the folders of a database that are not below the data folder.
+func outside(o *Options, oid uint32) (dirs []string) {
+	if o.LogDir != "" {
+		dirs = append(dirs, o.logDir(oid))
+	}
+	if o.MetadataDir != "" {
+		dirs = append(dirs, o.metadataDir(oid))
+	}
+	return dirs
+}
+
 // makeDatabaseFolder makes the folder of a new database: complete under another name first.
-func makeDatabaseFolder(fsys vfs.FS, base string, oid uint32, name string) error {
+func makeDatabaseFolder(o *Options, oid uint32, name string) error {
+	fsys, base := o.FS, o.Dir
 	dir := dbDir(base, oid)
 	tmp := dir + suffixNew
 	if err := removeTree(fsys, tmp); err != nil {
 		return err
+	}
+	for _, d := range outside(o, oid) { // what is there was left by a crash: the database does not exist yet
+		if err := removeTree(fsys, d); err != nil {
+			return err
+		}
+		if err := fsys.MkdirAll(labelFolder, d); err != nil {
+			return err
+		}
+		for _, p := range []string{filepath.Dir(d), filepath.Dir(filepath.Dir(d))} {
+			if err := fsys.SyncDir(labelFolder, p); err != nil {
+				return err
+			}
+		}
 	}
 	for _, d := range []string{dataFolder, logFolder} {
 		if err := fsys.MkdirAll(labelFolder, filepath.Join(tmp, d)); err != nil {
@@ -179,8 +210,8 @@ func listDatabases(fsys vfs.FS, base string) ([]uint32, error) {
 			}
 			continue
 		}
-		if v, err := strconv.ParseUint(n, 10, 32); err == nil {
-			out = append(out, uint32(v))
+		if v, ok := parseOID(n); ok {
+			out = append(out, v)
 		}
 	}
 	return out, nil

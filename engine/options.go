@@ -3,6 +3,8 @@ package engine
 import (
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"herd/internal/mem"
@@ -14,6 +16,9 @@ import (
 type Options struct {
 	FS  vfs.FS // default: the operating system
 	Dir string // data folder, made when missing
+	// LogDir and MetadataDir hold the logs and the manifests in a folder for each database's number; "" = with the data.
+	LogDir      string
+	MetadataDir string
 
 	// Memory is the account of the process. Nil: one is made whose limit is 60 % of MemLimit.
 	Memory *mem.Account
@@ -47,6 +52,21 @@ type Options struct {
 	// Fatal is called when the log has failed: the process must end. Default: log it and exit with status 1.
 	Fatal  func(error)
 	Logger *slog.Logger
+}
+
+// logDir and metadataDir return where a database's log and manifest are.
+func (o *Options) logDir(oid uint32) string {
+	if o.LogDir != "" {
+		return filepath.Join(o.LogDir, strconv.FormatUint(uint64(oid), 10))
+	}
+	return filepath.Join(dbDir(o.Dir, oid), logFolder)
+}
+
+func (o *Options) metadataDir(oid uint32) string {
+	if o.MetadataDir != "" {
+		return filepath.Join(o.MetadataDir, strconv.FormatUint(uint64(oid), 10))
+	}
+	return dbDir(o.Dir, oid)
 }
 
 func (o Options) withDefaults() Options {

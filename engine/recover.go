@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -52,7 +51,7 @@ func (db *Database) recover(m storage.Manifest) error {
 		rp.done = last
 	}
 	log, err := txlog.OpenLocal(txlog.Options{
-		FS: db.eng.o.FS, Dir: filepath.Join(db.dir, logFolder), Mode: db.eng.o.LogSync, Interval: db.eng.o.LogSyncInterval,
+		FS: db.eng.o.FS, Dir: db.eng.o.logDir(db.oid), Mode: db.eng.o.LogSync, Interval: db.eng.o.LogSyncInterval,
 		SegmentBytes: db.eng.o.LogSegmentBytes, SegmentBytesMax: db.eng.o.LogSegmentBytesMax,
 		KeepFreeBytes: db.eng.o.LogKeepFreeBytes,
 		OnDurable:     db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger,
