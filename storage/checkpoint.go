@@ -23,6 +23,10 @@ type CheckpointOptions struct {
 // ErrStopped is returned by a checkpoint that CheckpointOptions.Stop ended.
 var ErrStopped = errors.New("checkpoint stopped")
 
+// ErrStale is returned by a checkpoint of a snapshot older than one that was checkpointed, or than one that Spill was
+// called with: take a newer snapshot.
+var ErrStale = errors.New("a newer version is on disk")
+
 // checkpoint is one run.
 type checkpoint struct {
 	st    *Store
@@ -39,7 +43,7 @@ type checkpoint struct {
 // newest snapshot, must not be older than the snapshot of the last checkpoint, and on a replica must be decided.
 // Afterwards the log below meta.LogPosition is not needed any more.
 //
-// Errors: write errors leave the former manifest in force and may be retried; an error that is ErrBroken is final.
+// Errors: ErrStale, see there; write errors leave the former manifest in force and may be retried; an error that is ErrBroken is final.
 func (st *Store) Checkpoint(s *Snapshot, meta Meta, o CheckpointOptions) error {
 	st.ckptMu.Lock()
 	defer st.ckptMu.Unlock()
@@ -52,7 +56,7 @@ func (st *Store) Checkpoint(s *Snapshot, meta Meta, o CheckpointOptions) error {
 		return fmt.Errorf("checkpoint of version %d: it was released", s.ver)
 	}
 	if have := max(st.manifestVer.Load(), st.spill.newest()); s.ver < have {
-		return fmt.Errorf("checkpoint of version %d: version %d is on disk", s.ver, have)
+		return fmt.Errorf("checkpoint of version %d: %w: version %d", s.ver, ErrStale, have)
 	}
 	if err := st.expandDrops(s.ver); err != nil {
 		return err
