@@ -40,4 +40,5 @@
 //	comment.go     COMMENT
 //	grant.go       GRANT, REVOKE, default privileges
 //	role.go        roles
+//	temp.go        what COMMIT and the end of a session do with temporary objects
 package ddl

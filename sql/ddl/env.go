@@ -199,3 +199,40 @@ func (x *executor) notice(code sqlerr.Code, format string, args ...any) {
 func (x *executor) names() catalog.Names {
 	return catalog.Names{Reader: x.Writer.Reader(), Path: x.Bind.Path, Database: x.Database}
 }
+
+// Word is how messages name a definition: "cannot execute CREATE TABLE in a read-only transaction".
+func Word(st ast.Stmt) string {
+	switch s := st.(type) {
+	case *ast.CreateTable, *ast.CreateTableAs:
+		return "CREATE TABLE"
+	case *ast.CreateIndex:
+		return "CREATE INDEX"
+	case *ast.AlterTable:
+		return "ALTER " + string(s.Kind)
+	case *ast.CreateView:
+		return "CREATE VIEW"
+	case *ast.CreateSequence:
+		return "CREATE SEQUENCE"
+	case *ast.AlterSequence:
+		return "ALTER SEQUENCE"
+	case *ast.CreateSchema:
+		return "CREATE SCHEMA"
+	case *ast.CreateEnum, *ast.CreateComposite:
+		return "CREATE TYPE"
+	case *ast.CreateDomain:
+		return "CREATE DOMAIN"
+	case *ast.Drop:
+		return "DROP " + string(s.Kind)
+	case *ast.Truncate:
+		return "TRUNCATE TABLE"
+	case *ast.Comment:
+		return "COMMENT"
+	case *ast.Grant, *ast.GrantRole:
+		return "GRANT"
+	case *ast.CreateRole:
+		return "CREATE ROLE"
+	case *ast.DropRole:
+		return "DROP ROLE"
+	}
+	return "ALTER"
+}

@@ -7,26 +7,37 @@ import (
 	"herd/sql/exec"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
+	"herd/storage"
 )
 
 // definition runs a statement that changes the catalog.
 func (s *Session) definition(p *prepared) (commandTag, error) {
 	if s.modes.readOnly {
-		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute %s in a read-only transaction", ddl.Tag(p.stmt))
+		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute %s in a read-only transaction", ddl.Word(p.stmt))
 	}
 	bind, err := s.bindEnv(p.text)
 	if err != nil {
 		return commandTag{}, err
 	}
 	s.txUsed = true
+	db, err := s.srv.systemReader().DatabaseByName(s.info.Database)
+	if err != nil {
+		return commandTag{}, err
+	}
 	env := &ddl.Env{
-		Tx: (*catalogTx)(s), Writer: s.catalogWriter(), Bind: bind, User: s.user, Superuser: s.superuser, Path: bind.Path,
-		CreateSchema: s.creationSchema, TempSchema: s.makeTempSchema, Notice: s.notice, System: s.srv.systemTx, Sequence: (*sequenceStore)(s),
-		Exec:    func(st ast.Stmt) (int64, error) { return s.internalExec(st, p.text) },
-		Query:   func(st ast.Stmt, f func([]types.Datum) error) error { return s.internalQuery(st, p.text, f) },
-		ExecEnv: s.internalEnv,
-		Config:  s.changeConfig,
-		Verifier: func(password string) (string, error) {
+		Tx: s.tx, Writer: s.catalogWriter(), Exec: s.internalEnv(), Bind: bind, User: s.user, Database: s.info.Database,
+		CreationSchema: s.creationSchema, TempSchema: s.makeTempSchema, OnTemp: s.noteTemp, Notice: s.notice, System: s.srv.systemTx,
+		Sequences: (*sequenceStore)(s), Hold: s.holdView,
+		Query:    func(st ast.Stmt) (int64, error) { return s.internalExec(st, p.text) },
+		Prepared: s.preparedQuery,
+		Setting: func(st *ast.SetVar) (string, string, error) {
+			v, err := s.setValue(st)
+			if err != nil {
+				return "", "", err
+			}
+			return s.checkSetting(st.Name, v)
+		},
+		Password: func(password string) (string, error) {
 			if _, err := ParseVerifier(password); err == nil {
 				return password, nil
 			}
@@ -34,9 +45,39 @@ func (s *Session) definition(p *prepared) (commandTag, error) {
 			return v.String(), err
 		},
 	}
-	tag, err := ddl.Execute(env, p.stmt)
+	if db != nil {
+		env.DatabaseOID = db.OID
+	}
+	res, err := ddl.Execute(env, p.stmt)
 	s.path.forget()
-	return commandTag{text: tag}, err
+	return commandTag{text: res.Tag, count: res.Rows, hasCount: res.HasRows}, err
+}
+
+// holdView keeps a view readable while a definition moves rows.
+func (s *Session) holdView(v storage.View) func() {
+	pin := s.tx.PinView(v)
+	return pin.Release
+}
+
+// noteTemp remembers what COMMIT does with a new temporary table.
+func (s *Session) noteTemp(rel types.OID, action ast.OnCommit) {
+	switch action {
+	case ast.OnCommitDelete, ast.OnCommitDrop:
+		s.tempTables = append(s.tempTables, tempTable{rel, action})
+	}
+}
+
+// preparedQuery is the SELECT of CREATE TABLE AS EXECUTE.
+func (s *Session) preparedQuery(st *ast.Execute) (*ast.Select, error) {
+	target, err := s.sqlPrepared(st.Name)
+	if err != nil {
+		return nil, err
+	}
+	q, ok := target.stmt.(*ast.Select)
+	if !ok || len(st.Args) > 0 || len(target.params) > 0 {
+		return nil, sqlerr.Unsupported("CREATE TABLE AS EXECUTE with parameters")
+	}
+	return q, nil
 }
 
 // internalEnv is an execution environment over the newest state, for work inside a definition.
@@ -107,7 +148,7 @@ func (s *Session) dropTemp() error {
 	}
 	own := s.tx == nil
 	s.ensureTx()
-	err := ddl.DropSchemaContents(s.catalogWriter(), (*catalogTx)(s), s.tempSchema, true)
+	err := ddl.DropSchemaContents(s.catalogWriter(), s.tempSchema)
 	if !own {
 		return err
 	}

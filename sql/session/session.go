@@ -92,6 +92,7 @@ type Session struct {
 	shapes     shapes
 	sink       wireSink
 	tempSchema types.OID
+	tempTables []tempTable // with an ON COMMIT action
 	notices    []*sqlerr.Error
 
 	activity activity

@@ -106,7 +106,10 @@ func (s *Session) beforeCommit() error {
 	if err := s.holdCursors(); err != nil {
 		return err
 	}
-	return s.checkDeferred()
+	if err := s.checkDeferred(); err != nil {
+		return err
+	}
+	return s.tempAtCommit()
 }
 
 // rollback drops the current transaction.
