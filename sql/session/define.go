@@ -25,7 +25,7 @@ func (s *Session) definition(p *prepared) (commandTag, error) {
 		return commandTag{}, err
 	}
 	env := &ddl.Env{
-		Tx: s.tx, Writer: s.catalogWriter(), Exec: s.internalEnv(), Bind: bind, User: s.user, Database: s.info.Database,
+		Tx: s.tx, Writer: s.catalogWriter(), Exec: s.internalEnv(), Bind: bind, User: &s.user, Database: s.info.Database,
 		CreationSchema: s.creationSchema, TempSchema: s.makeTempSchema, OnTemp: s.noteTemp, Notice: s.notice, System: s.srv.systemTx,
 		Sequences: (*sequenceStore)(s), Hold: s.holdView,
 		Query:    func(st ast.Stmt) (int64, error) { return s.internalExec(st, p.text) },
