@@ -1,4 +1,3 @@
-// Command gen turns sqlerr's codes.txt into codes.go. It is run by go generate in sql/sqlerr.
 package main
 
 import (
