@@ -23,6 +23,7 @@
 //	env.go        what a caller supplies; Bind, BindExpr
 //	lookup.go     the catalog as the binder asks it
 //	typeinfo.go   type properties and names
+//	resolvetype.go types by name, for DDL
 //	coerce.go     casts; common.go: common types; poly.go: polymorphic types
 //	resolve.go    functions; operator.go: operators
 //	scope.go      namespaces and column references

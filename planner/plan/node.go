@@ -99,6 +99,7 @@ type Values struct {
 	NodeBase
 	leaf
 	Lists [][]Expr
+	Alias string // for EXPLAIN
 }
 
 // Bound is one end of a key range: Exprs for a prefix of the index columns; Inclusive applies to the last one.
@@ -165,6 +166,7 @@ type FunctionScan struct {
 	CallCols   []int
 	Ordinality bool
 	Filter     Expr
+	Alias      string // for EXPLAIN
 }
 
 // CTEScan reads Plan.CTEs[CTE]. WorkTableScan reads the working table of the enclosing RecursiveUnion.
@@ -173,6 +175,7 @@ type CTEScan struct {
 	leaf
 	CTE    int
 	Filter Expr
+	Alias  string // for EXPLAIN
 }
 
 // WorkTableScan reads the rows of the last iteration of RecursiveUnion ID.
@@ -181,6 +184,7 @@ type WorkTableScan struct {
 	leaf
 	Union  *RecursiveUnion
 	Filter Expr
+	Alias  string // for EXPLAIN
 }
 
 // RecursiveUnion is WITH RECURSIVE.
