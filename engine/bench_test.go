@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync"
+	"syscall"
 	"testing"
 
 	"herd/engine/lock"
@@ -30,6 +31,13 @@ func loadRows(t testing.TB, s *Session, tr storage.TreeID, n, size int) {
 
 func rowKey(b []byte, i int) []byte { return binary.BigEndian.AppendUint64(b[:0], uint64(i)) }
 
+// cpuNanos is the processor time of the process so far.
+func cpuNanos() int64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
 // BenchmarkUpdate is one-row updates of 1 KiB rows on the real disk, one transaction each, waiting for the disk.
 func BenchmarkUpdate(b *testing.B) {
 	for _, sessions := range []int{1, 8, 32, 200} {
@@ -47,6 +55,7 @@ func BenchmarkUpdate(b *testing.B) {
 			must(b, db.Checkpoint())
 			var wg sync.WaitGroup
 			b.ReportAllocs()
+			cpu := cpuNanos()
 			b.ResetTimer()
 			for w := range sessions {
 				n := b.N / sessions
@@ -89,6 +98,8 @@ func BenchmarkUpdate(b *testing.B) {
 			st := db.Stats()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 			b.ReportMetric(float64(st.Commits)/float64(max(st.Batches, 1)), "commits/batch")
+			b.ReportMetric(float64(st.SyncNanos)/float64(max(st.Syncs, 1))/1e3, "us/sync")
+			b.ReportMetric(float64(cpuNanos()-cpu)/float64(b.N)/1e3, "cpu-us/op")
 			b.ReportMetric(float64(st.LogEntries)/float64(max(st.LogGroups, 1)), "entries/group")
 			must(b, e.Abandon())
 		})

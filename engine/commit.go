@@ -33,8 +33,10 @@ type queue struct {
 	spare []*request
 	busy  bool // somebody leads
 
-	sets []storage.ChangeSet // the leader's scratch space
-	live []*request
+	sets    []storage.ChangeSet // the leader's scratch space
+	live    []*request
+	rooms   []txlog.Reservation
+	entries []txlog.Entry
 }
 
 // submit puts r into the order. It returns when r is ordered and its results are set.
@@ -206,6 +208,8 @@ func (db *Database) append(live []*request, next *storage.Snapshot, changed bool
 			db.catchUp.add(live)
 		}
 	}
+	q := &db.queue
+	rooms, entries := q.rooms[:0], q.entries[:0]
 	for i, r := range live {
 		r.seq = first + txlog.Seq(i)
 		if r.tx != nil {
@@ -214,15 +218,19 @@ func (db *Database) append(live []*request, next *storage.Snapshot, changed bool
 				db.ssi.committed(r.tx, storage.Seq(r.seq))
 			}
 		}
-		e := txlog.Entry{Epoch: db.epoch, Seq: r.seq, Prev: r.seq - 1, Kind: r.kind, Payload: r.payload}
-		if err := db.log.Append(r.room, e); err != nil {
-			r.err = logError(err)
-			continue
-		}
+		rooms = append(rooms, r.room)
+		entries = append(entries, txlog.Entry{Epoch: db.epoch, Seq: r.seq, Prev: r.seq - 1, Kind: r.kind, Payload: r.payload})
 		if r.kind == txlog.Commit {
 			db.stats.commits.Add(1)
 		}
 	}
+	if err := db.log.AppendAll(rooms, entries); err != nil {
+		for _, r := range live {
+			r.err = logError(err)
+		}
+	}
+	clear(entries)
+	q.rooms, q.entries = rooms[:0], entries[:0]
 	for _, r := range live {
 		if r.owner != nil {
 			r.owner.ReleaseAll()

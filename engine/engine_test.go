@@ -260,3 +260,48 @@ func BenchmarkPointRead(b *testing.B) {
 		_ = s.WaitDurable()
 	}
 }
+
+// TestReadersDoNotWaitForOthersCommits: a reader gets the durable state and answers at once while a commit waits for
+// the disk; a reader of the newest state answers after it.
+func TestReadersDoNotWaitForOthersCommits(t *testing.T) {
+	d := vfs.NewDelay(vfs.NewMem(), vfs.Disk{})
+	e := openMem(t, d)
+	defer e.Close()
+	w, r := e.System().NewSession(SessionOptions{}), e.System().NewSession(SessionOptions{})
+	defer w.Close()
+	defer r.Close()
+	tr := newTree(t, w)
+	put(t, w, tr, "k", "old")
+	d.SetSync(300 * time.Millisecond)
+	tx := w.Begin(TxOptions{})
+	must(t, tx.Put(tr, []byte("k"), []byte("new")))
+	must(t, tx.Commit())
+	look := func(f func(*Tx) storage.View) (string, time.Duration) {
+		start := time.Now()
+		tx := r.Begin(TxOptions{})
+		v, _, err := f(tx).Get(tr, []byte("k"))
+		must(t, err)
+		got := string(v)
+		must(t, tx.Commit())
+		must(t, r.WaitDurable())
+		return got, time.Since(start)
+	}
+	if got, took := look(func(tx *Tx) storage.View { tx.Look(); return tx.BeginStatement() }); got != "old" || took > 100*time.Millisecond {
+		t.Fatalf("a reader saw %q after %v", got, took)
+	}
+	if got, took := look((*Tx).Newest); got != "new" || took < 100*time.Millisecond {
+		t.Fatalf("who read the newest saw %q after %v", got, took)
+	}
+	if got, _ := look((*Tx).BeginStatement); got != "new" {
+		t.Fatalf("then it saw %q", got)
+	}
+	d.SetSync(0)
+	w.SetSynchronousCommit(false)
+	tx = w.Begin(TxOptions{})
+	must(t, tx.Put(tr, []byte("k"), []byte("async")))
+	must(t, tx.Commit())
+	must(t, w.WaitDurable())
+	if got := get(t, w, tr, "k"); got != "async" {
+		t.Fatalf("own asynchronous commit is not seen: %q", got)
+	}
+}

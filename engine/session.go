@@ -135,6 +135,20 @@ func (s *Session) pinStatement() *storage.Snapshot {
 	}
 }
 
+// pinLook pins and returns the snapshot a new statement would read, in the slot of Newest.
+func (s *Session) pinLook() *storage.Snapshot {
+	for {
+		snap := s.db.durable.Load()
+		if uint64(snap.Seq()) < s.seen {
+			snap = s.db.tip.Load()
+		}
+		if s.newest.Pin(snap) {
+			s.seen = max(s.seen, uint64(snap.Seq()))
+			return snap
+		}
+	}
+}
+
 // pinNewest pins and returns tip.
 func (s *Session) pinNewest() *storage.Snapshot {
 	for {

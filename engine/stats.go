@@ -70,3 +70,17 @@ func (db *Database) Stats() Stats {
 
 // SyncBucketBound returns the upper bound of Stats.SyncBuckets[i]; the last has none.
 func SyncBucketBound(i int) time.Duration { return txlog.BucketBound(i) }
+
+// MemoryStats say who holds the accounted memory, in bytes.
+type MemoryStats struct {
+	Limit  int64 // of accounted memory, 0 = none
+	Used   int64
+	Blocks int64 // of Used, blocks of all databases; the rest is sessions, statements, plans
+	Peak   int64
+}
+
+// Memory returns the figures of the process.
+func (e *Engine) Memory() MemoryStats {
+	m := e.o.Memory
+	return MemoryStats{Limit: m.Limit(), Used: m.Used(), Blocks: e.acctBlocks.Used(), Peak: m.Peak()}
+}

@@ -132,6 +132,12 @@ func (t *Tx) Newest() storage.View {
 	return storage.View{Snap: t.s.pinNewest(), Own: t.root()}
 }
 
+// Look returns what a statement that began now would read, and all own changes: the view to look names up in. Unlike
+// Newest it does not make the transaction's end wait for the disk. It is valid until the next call of Look or Newest.
+func (t *Tx) Look() storage.View {
+	return storage.View{Snap: t.s.pinLook(), Own: t.root()}
+}
+
 // LockRow locks (tree, key). granted is false only with lock.SkipLocked; waited says that the row may have changed
 // meanwhile. Errors: 40P01, 55P03, 57014, 53200 and those that end the session.
 func (t *Tx) LockRow(tree storage.TreeID, key []byte, m lock.Mode, p lock.Policy) (granted, waited bool, err error) {

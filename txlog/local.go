@@ -221,27 +221,51 @@ func (l *Local) Cancel(r Reservation) {
 
 // Append implements Log.
 func (l *Local) Append(r Reservation, e Entry) error {
-	invariant.Assert(cost(len(e.Payload)) <= r.cost, "txlog: an entry exceeds its reservation")
 	l.mu.Lock()
+	first, err := l.appendLocked(r, e)
+	l.mu.Unlock()
+	if first {
+		l.work.Signal()
+	}
+	return err
+}
+
+// AppendAll appends entries in order, es[i] into the room of rs[i]. They become durable together unless a segment ends
+// between them: what was applied as one batch is then published as one.
+func (l *Local) AppendAll(rs []Reservation, es []Entry) (err error) {
+	wake := false
+	l.mu.Lock()
+	for i := range es {
+		var first bool
+		if first, err = l.appendLocked(rs[i], es[i]); err != nil {
+			break
+		}
+		wake = wake || first
+	}
+	l.mu.Unlock()
+	if wake {
+		l.work.Signal()
+	}
+	return err
+}
+
+// appendLocked adds e to the gathering group and tells whether it is the first there. l.mu is held.
+func (l *Local) appendLocked(r Reservation, e Entry) (first bool, err error) {
+	invariant.Assert(cost(len(e.Payload)) <= r.cost, "txlog: an entry exceeds its reservation")
 	if l.err != nil {
-		l.mu.Unlock()
-		return l.err
+		return false, l.err
 	}
 	invariant.Assert(e.Seq > l.last, "txlog: entries out of order")
 	l.reserved -= r.cost
 	l.buf = appendEntry(l.buf, e)
 	l.ends = append(l.ends, len(l.buf))
 	l.last = e.Seq
-	first := l.pending == nil
+	first = l.pending == nil
 	if first {
 		l.pending = &flushWait{done: make(chan struct{})}
 	}
 	l.pending.last = e.Seq
-	l.mu.Unlock()
-	if first {
-		l.work.Signal()
-	}
-	return nil
+	return first, nil
 }
 
 // Durable implements Log.
