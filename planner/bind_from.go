@@ -486,7 +486,7 @@ func (b *binder) viewQuery(rel *catalog.Relation) (*plan.Query, error) {
 	}
 	env := *b.env
 	env.Text = ""
-	env.Path = []types.OID{11}
+	env.Path, env.Fold = []types.OID{11}, true
 	sub := &binder{cat: b.cat, env: &env, params: newParamState(nil), views: b.views + 1, stored: true}
 	q, err := sub.bindTop(st)
 	if err != nil {

@@ -293,7 +293,7 @@ func (b *binder) literal(c *plan.Const, target types.OID, mod types.Typmod, ctx 
 			return nil, b.place(err, c.Loc)
 		}
 		out.Value = v
-		if stable {
+		if stable && !b.env.Fold {
 			text := &plan.Const{Typed: plan.Typed{Type: types.TextOID, Typmod: -1, Collation: types.DefaultCollationOID, Loc: c.Loc}, Value: c.Value}
 			r = &plan.CoerceViaIO{Typed: out.Typed, Arg: text, Form: plan.FormExplicitCast}
 		}

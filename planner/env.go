@@ -26,6 +26,9 @@ type BindEnv struct {
 	ParseExpr  func(sql string) (ast.Expr, error)
 	// EvalConst computes an expression without Vars, Params and volatile or stable functions.
 	EvalConst func(e plan.Expr) (types.Datum, error)
+	// Fold reads every literal at bind time, also where its text means something else tomorrow ('now', names of regclass):
+	// what is stored keeps the value. Set for definitions and for canonical text.
+	Fold bool
 	// Virtual is the table of a base catalog when its descriptor does not carry it (Relation.Virtual is preferred).
 	Virtual func(rel types.OID) catalog.VirtualTable
 	// Settings of the optimizer; nil means Defaults.

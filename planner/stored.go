@@ -77,7 +77,7 @@ func (b *binder) relExpr(rel *catalog.Relation, text string, kind exprKind) (pla
 		return nil, err
 	}
 	env := *b.env
-	env.Text, env.Path = "", []types.OID{11}
+	env.Text, env.Path, env.Fold = "", []types.OID{11}, true
 	sub := &binder{cat: b.cat, env: &env, params: newParamState(nil), stored: true}
 	e, err := sub.exprOver(rel, x, kind)
 	if err != nil {
@@ -196,7 +196,7 @@ func (b *binder) domainChecks(t *catalog.Type) ([]plan.CheckExpr, error) {
 			return nil, err
 		}
 		env := *b.env
-		env.Text, env.Path = "", []types.OID{11}
+		env.Text, env.Path, env.Fold = "", []types.OID{11}, true
 		sub := &binder{cat: b.cat, env: &env, params: newParamState(nil), stored: true}
 		sc := &scope{b: sub, domain: &plan.CaseTest{Typed: plan.Typed{Type: b.baseType(t.OID), Typmod: t.Typmod, Collation: t.Collation, Loc: -1}}}
 		sc.newQuery(plan.CmdSelect)
