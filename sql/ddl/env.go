@@ -97,7 +97,11 @@ func Handles(st ast.Stmt) bool {
 // Execute runs a definition. Called by sql/session inside the statement's transaction; an error means that the transaction
 // (or its savepoint) must be rolled back.
 func Execute(env *Env, st ast.Stmt) (Result, error) {
-	x := &executor{Env: env, text: env.Bind.Text}
+	bind := *env.Bind
+	bind.Fold = true
+	own := *env
+	own.Bind = &bind
+	x := &executor{Env: &own, text: bind.Text}
 	switch s := st.(type) {
 	case *ast.CreateTable:
 		return tag("CREATE TABLE", x.createTable(s))

@@ -226,7 +226,7 @@ func (p *printer) sortExpr(e plan.Expr) {
 	case *plan.Var:
 		p.expr(x)
 	case *plan.FuncCall:
-		if x.Form != plan.FormFunc && x.Form != plan.FormSQLSyntax {
+		if x.Form == plan.FormOperator {
 			p.exprShow(e, true)
 			return
 		}

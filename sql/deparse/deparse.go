@@ -40,7 +40,7 @@ func Expr(env *Env, rel *catalog.Relation, e plan.Expr) (string, error) {
 // Called by sql/ddl for what it stores, by sql/session for pg_get_viewdef.
 func Query(env *Env, q *plan.Query, names []string) (string, error) {
 	p := newPrinter(env)
-	p.query(q, names)
+	p.query(q, names, true)
 	return p.finish()
 }
 
@@ -54,6 +54,7 @@ type printer struct {
 	depth  int
 	// caseTest is the text of the value that CaseTest stands for, while printing what is over it.
 	caseTest []string
+	sawVar   bool       // a column of the innermost query was printed
 	subOut   [][]string // texts of the subquery columns that SubOut stands for
 	err      error
 }

@@ -146,6 +146,7 @@ func (p *printer) variable(v *plan.Var) {
 		return
 	}
 	l := p.levels[i]
+	p.sawVar = p.sawVar || v.LevelsUp == 0
 	r := l.q.RTable[v.RTE]
 	if r.Kind == plan.RTEJoin && !r.HasAlias && v.Attno > 0 && v.Attno <= len(r.JoinVars) {
 		p.joinVar(l, i, r.JoinVars[v.Attno-1])
@@ -157,16 +158,13 @@ func (p *printer) variable(v *plan.Var) {
 		p.put(quote(name) + ".*")
 		return
 	case v.Attno > 0 && v.Attno <= len(r.Cols):
-		if l.prefix && name != "" {
+		if name != "" {
 			p.put(quote(name) + ".")
 		}
 		p.put(quote(l.cols[v.RTE][v.Attno-1]))
 		return
 	case v.Attno < 0 && r.Rel != nil:
-		if l.prefix {
-			p.put(quote(name) + ".")
-		}
-		p.put(p.relColumn(r.Rel, v.Attno))
+		p.put(quote(name) + "." + p.relColumn(r.Rel, v.Attno))
 		return
 	}
 	p.fail(sqlerr.Internal("column %d of \"%s\" does not exist", v.Attno, name))
@@ -457,7 +455,7 @@ func (p *printer) subLink(x *plan.SubLink) {
 	if bracket {
 		p.put("(")
 	}
-	p.query(x.Query, nil)
+	p.query(x.Query, nil, false)
 	if bracket {
 		p.put(")")
 	}
@@ -479,7 +477,7 @@ func (p *printer) subTest(x *plan.SubLink) {
 		p.put(")")
 	}
 	switch {
-	case x.Kind == plan.SubAny && x.OpName == "=":
+	case x.Kind == plan.SubAny && (x.OpName == "=" || x.OpName == ""):
 		p.put(" IN ")
 	case x.Kind == plan.SubAny:
 		p.put(" " + x.OpName + " ANY ")

@@ -116,7 +116,7 @@ func (p *printer) usingVars(e plan.Expr, names map[string]bool) bool {
 // rangeRef prints a table, subquery, function, VALUES list or WITH item with its alias.
 func (p *printer) rangeRef(q *plan.Query, i int) {
 	r, name := q.RTable[i], p.top().names[i]
-	if r.Lateral {
+	if r.Lateral && r.Kind != plan.RTEFunction {
 		p.put("LATERAL ")
 	}
 	alias, cols := true, ""
@@ -131,13 +131,19 @@ func (p *printer) rangeRef(q *plan.Query, i int) {
 		}
 	case plan.RTESubquery:
 		p.put("(")
-		p.query(r.Sub, nil)
+		p.query(r.Sub, nil, true)
 		p.put(")")
 		if subRenamed(r) {
 			cols = columnList(p.top().cols[i], nil)
 		}
 	case plan.RTEFunction:
-		cols = p.functions(r, p.top().cols[i])
+		// A function is shown as LATERAL only where it refers to what stands before it.
+		p.sawVar = false
+		text := p.part(func() { cols = p.functions(r, p.top().cols[i]) })
+		if p.sawVar {
+			p.put("LATERAL ")
+		}
+		p.put(text)
 	case plan.RTEValues:
 		p.put("( ")
 		p.values(r.Values)

@@ -11,10 +11,10 @@ import (
 
 // level is one query of those being printed.
 type level struct {
-	q      *plan.Query
-	names  []string   // of its range table entries; "" where a name is never needed
-	cols   [][]string // names of their columns, by attno-1
-	prefix bool       // columns are printed with the name of their table
+	q       *plan.Query
+	names   []string   // of its range table entries; "" where a name is never needed
+	cols    [][]string // names of their columns, by attno-1
+	visible bool       // see query
 }
 
 func (p *printer) top() *level {
@@ -24,8 +24,9 @@ func (p *printer) top() *level {
 	return p.levels[len(p.levels)-1]
 }
 
-// query prints a query; names are its output columns' when not nil.
-func (p *printer) query(q *plan.Query, names []string) {
+// query prints a query; names are its output columns' when not nil. visible says that somebody sees the names of its columns,
+// so that they are always shown.
+func (p *printer) query(q *plan.Query, names []string, visible bool) {
 	if !p.enter() {
 		return
 	}
@@ -34,7 +35,7 @@ func (p *printer) query(q *plan.Query, names []string) {
 		p.unsupported("a data-modifying query")
 		return
 	}
-	l := &level{q: q, prefix: len(p.levels) > 0 || countNamed(q) != 1}
+	l := &level{q: q, visible: visible}
 	l.names = p.rangeNames(q)
 	for _, r := range q.RTable {
 		l.cols = append(l.cols, p.columnNames(r))
@@ -44,24 +45,13 @@ func (p *printer) query(q *plan.Query, names []string) {
 	p.with(q)
 	switch {
 	case q.SetOp != nil:
-		p.setOp(q, q.SetOp, names)
+		p.setOp(q, q.SetOp, names, visible)
 	default:
 		p.basic(q, names)
 	}
 	p.tail(q)
 	p.indent = indent
 	p.levels = p.levels[:len(p.levels)-1]
-}
-
-// countNamed counts the entries of a range table as PostgreSQL has them.
-func countNamed(q *plan.Query) int {
-	n := 0
-	for _, r := range q.RTable {
-		if r.Kind != plan.RTEResult {
-			n++
-		}
-	}
-	return n
 }
 
 // rangeNames names the entries of a range table, apart from all names of the queries around.
@@ -132,7 +122,7 @@ func (p *printer) with(q *plan.Query) {
 		}
 		p.put("(")
 		p.keyword("", 0, 0, 0)
-		p.query(c.Query, nil)
+		p.query(c.Query, nil, true)
 		p.keyword("", 0, 0, 0)
 		p.put(")")
 	}
@@ -172,7 +162,7 @@ func (p *printer) basic(q *plan.Query, names []string) {
 		return
 	}
 	p.put("SELECT")
-	if q.Distinct {
+	if q.Distinct || len(q.DistinctOn) > 0 {
 		p.put(" DISTINCT")
 		if len(q.DistinctOn) > 0 {
 			p.put(" ON (")
@@ -214,7 +204,7 @@ func (p *printer) basic(q *plan.Query, names []string) {
 
 // bareValues recognises a query that is VALUES alone: one such entry, whose columns are all that is selected.
 func bareValues(q *plan.Query) *plan.RTE {
-	if len(q.RTable) != 1 || q.RTable[0].Kind != plan.RTEValues || q.RTable[0].InFromCl || q.Where != nil || q.HasAggs {
+	if len(q.RTable) != 1 || q.RTable[0].Kind != plan.RTEValues || q.RTable[0].Alias != "*VALUES*" || q.RTable[0].HasAlias || q.Where != nil {
 		return nil
 	}
 	return q.RTable[0]
@@ -275,7 +265,10 @@ func (p *printer) trimBlanks() {
 
 // target prints one output column with AS where its name is not the one it would get anyway.
 func (p *printer) target(t *plan.Target, name string) {
-	own := "?column?"
+	own := ""
+	if !p.top().visible {
+		own = "?column?"
+	}
 	if v, ok := t.Expr.(*plan.Var); ok {
 		own = p.varName(v)
 		if v.Attno == 0 {
@@ -335,10 +328,6 @@ func (p *printer) groupBy(q *plan.Query) {
 	for i, set := range q.GroupingSets {
 		if i > 0 {
 			p.put(", ")
-		}
-		if len(set) == 1 {
-			p.sortExpr(q.GroupBy[set[0]])
-			continue
 		}
 		p.put("(")
 		for k, n := range set {
@@ -401,7 +390,7 @@ func (p *printer) limit(e plan.Expr) {
 }
 
 // setOp prints a tree of set operations.
-func (p *printer) setOp(q *plan.Query, s *plan.SetOp, names []string) {
+func (p *printer) setOp(q *plan.Query, s *plan.SetOp, names []string, visible bool) {
 	if !p.enter() {
 		return
 	}
@@ -416,7 +405,7 @@ func (p *printer) setOp(q *plan.Query, s *plan.SetOp, names []string) {
 		if bracket {
 			p.put("(")
 		}
-		p.query(sub, names)
+		p.query(sub, names, visible)
 		if bracket {
 			p.put(")")
 		}
@@ -433,7 +422,7 @@ func (p *printer) setOp(q *plan.Query, s *plan.SetOp, names []string) {
 		sub = indentStd
 		p.keyword("", sub, 0, 0)
 	}
-	p.setOp(q, first, names)
+	p.setOp(q, first, names, visible)
 	for _, right := range s.Args[1:] {
 		if sub > 0 {
 			p.keyword(") ", -sub, 0, 0)
@@ -449,7 +438,7 @@ func (p *printer) setOp(q *plan.Query, s *plan.SetOp, names []string) {
 			step = indentStd
 		}
 		p.keyword("", step, 0, 0)
-		p.setOp(q, right, nil)
+		p.setOp(q, right, names, false)
 		p.indent -= step
 		if nested {
 			p.keyword(")", 0, 0, 0)
