@@ -174,4 +174,3 @@ func onRTE(e plan.Expr, from, to int) plan.Expr {
 		return x
 	})
 }
-

@@ -114,12 +114,12 @@ func (b *builder) tableScan(p *path) (plan.Node, *layout, error) {
 	}
 	rowID := b.r.rowIDs[p.rel.rte]
 	if p.shape == shapeScan {
-		n := &plan.Scan{Rel: p.rel.table, RTE: p.rel.rte, Attnos: attrs, Ranges: ranges, Reverse: p.reverse, Filter: filter, RowID: rowID}
+		n := &plan.Scan{Rel: p.rel.table, Alias: p.rel.entry.Alias, RTE: p.rel.rte, Attnos: attrs, Ranges: ranges, Reverse: p.reverse, Filter: filter, RowID: rowID}
 		n.Cols = cols
 		setCost(&n.NodeBase, p)
 		return n, lay, nil
 	}
-	n := &plan.IndexScan{Rel: p.rel.table, Index: p.index, RTE: p.rel.rte, Attnos: attrs, Ranges: ranges, Reverse: p.reverse, Filter: filter, RowID: rowID, IndexOnly: p.indexOnly && !rowID}
+	n := &plan.IndexScan{Rel: p.rel.table, Alias: p.rel.entry.Alias, Index: p.index, RTE: p.rel.rte, Attnos: attrs, Ranges: ranges, Reverse: p.reverse, Filter: filter, RowID: rowID, IndexOnly: p.indexOnly && !rowID}
 	n.Cols = cols
 	setCost(&n.NodeBase, p)
 	return n, lay, nil
@@ -168,7 +168,7 @@ func (b *builder) virtualScan(p *path) (plan.Node, *layout, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n := &plan.VirtualScan{Table: b.r.virtual(p.rel.table), Rel: p.rel.table, Attnos: attrs, Path: p.vpath, Keys: keys, Filter: filter}
+	n := &plan.VirtualScan{Table: b.r.virtual(p.rel.table), Rel: p.rel.table, Alias: p.rel.entry.Alias, Attnos: attrs, Path: p.vpath, Keys: keys, Filter: filter}
 	n.Cols = cols
 	setCost(&n.NodeBase, p)
 	return n, lay, nil

@@ -20,7 +20,7 @@ type BindEnv struct {
 	Role types.OID
 	// DatabaseName is the current database, for names of three parts.
 	DatabaseName string
-	IO   *types.IOContext
+	IO           *types.IOContext
 	// ParseQuery and ParseExpr read canonical SQL (views; defaults, checks, index expressions).
 	ParseQuery func(sql string) (ast.Stmt, error)
 	ParseExpr  func(sql string) (ast.Expr, error)

@@ -72,7 +72,9 @@ func systemRelation(name string) *catalog.Relation {
 
 type fakeVirtual struct{}
 
-func (fakeVirtual) Paths() []catalog.AccessPath { return []catalog.AccessPath{{Cols: []int16{1}, Rows: 1}} }
+func (fakeVirtual) Paths() []catalog.AccessPath {
+	return []catalog.AccessPath{{Cols: []int16{1}, Rows: 1}}
+}
 func (fakeVirtual) Scan(catalog.VirtualEnv, int, []types.Datum, []bool) (catalog.RowIter, error) {
 	return nil, nil
 }

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	dpMaxUnits   = 10 // beyond it join order is greedy
-	maxUnits     = 1000
-	pathsPerRel  = 6
+	dpMaxUnits  = 10 // beyond it join order is greedy
+	maxUnits    = 1000
+	pathsPerRel = 6
 )
 
 // joinRel is a set of units that have been joined.

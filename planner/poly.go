@@ -138,13 +138,13 @@ func (b *binder) checkGeneric(actual, declared []types.OID) bool {
 
 // polyState collects what enforceGeneric learns.
 type polyState struct {
-	elem, arr, rng, multi          types.OID
-	nonArray, isEnum, unknown      bool
-	seen, compatSeen               bool
-	compat                         []types.OID
-	compatType, compatRange        types.OID
-	compatNonArray                 bool
-	compatArr                      types.OID
+	elem, arr, rng, multi     types.OID
+	nonArray, isEnum, unknown bool
+	seen, compatSeen          bool
+	compat                    []types.OID
+	compatType, compatRange   types.OID
+	compatNonArray            bool
+	compatArr                 types.OID
 }
 
 // enforceGeneric is enforce_generic_type_consistency: it replaces polymorphic entries of declared by what the arguments

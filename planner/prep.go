@@ -819,4 +819,3 @@ func strictBool(x *plan.BoolExpr, top bool) relset {
 	}
 	return s
 }
-

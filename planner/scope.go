@@ -55,25 +55,25 @@ type scope struct {
 	recursive            bool
 	cteBody, recursiveOf *withItem
 	inSubLink            bool
-	kind          exprKind
-	lateral       bool // LATERAL references are allowed now
-	windows       []*winDef
-	srfOK         bool // the call being bound may return a set (FROM)
-	targetRel     int // RTE of the table an INSERT or UPDATE writes, -1 none
-	domain        *plan.CaseTest // VALUE in a domain check
-	resolveUnk    bool // an outer context does not give unknown targets a type
-	groupings     []*plan.GroupingFunc
+	kind                 exprKind
+	lateral              bool // LATERAL references are allowed now
+	windows              []*winDef
+	srfOK                bool           // the call being bound may return a set (FROM)
+	targetRel            int            // RTE of the table an INSERT or UPDATE writes, -1 none
+	domain               *plan.CaseTest // VALUE in a domain check
+	resolveUnk           bool           // an outer context does not give unknown targets a type
+	groupings            []*plan.GroupingFunc
 }
 
 // nsItem is a name visible in FROM.
 type nsItem struct {
-	rte    int
-	alias  string
-	schema string // of a relation without alias, for schema.table references
-	relOID types.OID
-	cols   []nsColumn // nil: the columns of the RTE
-	relVis bool
-	colVis bool
+	rte            int
+	alias          string
+	schema         string // of a relation without alias, for schema.table references
+	relOID         types.OID
+	cols           []nsColumn // nil: the columns of the RTE
+	relVis         bool
+	colVis         bool
 	latOnly, latOK bool
 }
 

@@ -628,4 +628,3 @@ func (r *root) distinctOn(n plan.Node, lay *layout) (plan.Node, error) {
 	d.Rows = math.Max(1, in.Rows/2)
 	return d, nil
 }
-

@@ -123,6 +123,7 @@ type Scan struct {
 	leaf
 	Rel     *catalog.Relation
 	RTE     int
+	Alias   string     // for EXPLAIN
 	Attnos  []int16    // output columns; 0 is the hidden row identity (KindBytes: row key; stamp available through Batch.Src for locking), negative = system columns
 	Ranges  []KeyRange // nil = everything; on the primary key
 	Reverse bool
@@ -138,6 +139,7 @@ type IndexScan struct {
 	Rel       *catalog.Relation
 	Index     *catalog.Index
 	RTE       int
+	Alias     string // for EXPLAIN
 	Attnos    []int16
 	Ranges    []KeyRange
 	Reverse   bool
@@ -152,6 +154,7 @@ type VirtualScan struct {
 	leaf
 	Table  catalog.VirtualTable
 	Rel    *catalog.Relation // the table's descriptor
+	Alias  string            // for EXPLAIN
 	Attnos []int16
 	Path   int    // access path, -1 full
 	Keys   []Expr // values pinned by the access path
