@@ -21,8 +21,8 @@ type setCall struct {
 }
 
 // setCall compiles a call of a set-returning function with the given column types.
-func (c *compiler) setCall(e *plan.FuncCall, colTypes []types.OID) (*setCall, error) {
-	ci := funcs.CallInfo{Func: e.Func, ArgTypes: argTypes(e.Args), Result: e.Type, Typmod: e.Typmod, Collation: e.InputColl, Variadic: e.Variadic, Columns: colTypes}
+func (c *compiler) setCall(e *plan.FuncCall, colTypes []types.OID, names []string) (*setCall, error) {
+	ci := funcs.CallInfo{Func: e.Func, ArgTypes: argTypes(e.Args), Result: e.Type, Typmod: e.Typmod, Collation: e.InputColl, Variadic: e.Variadic, Columns: colTypes, ColumnNames: names}
 	start, ok := funcs.LookupSet(ci)
 	if !ok {
 		return nil, sqlerr.Unsupported("set-returning function %s", funcs.Signature(e.Func, ci.ArgTypes))
@@ -111,13 +111,14 @@ func (s *State) buildFunctionScan(n *plan.FunctionScan) (Operator, error) {
 	for i, e := range n.Calls {
 		cols := n.CallCols[i]
 		var ts []types.OID
+		var names []string
 		for _, col := range n.Cols[at : at+cols] {
-			ts = append(ts, col.Type)
+			ts, names = append(ts, col.Type), append(names, col.Name)
 		}
 		at += cols
 		sc := scanCall{cols: cols, types: ts}
-		if f, ok := e.(*plan.FuncCall); ok && f.RetSet {
-			set, err := c.setCall(f, ts)
+		if f, ok := e.(*plan.FuncCall); ok && (f.RetSet || funcs.SetExists(f.Func)) {
+			set, err := c.setCall(f, ts, names)
 			if err != nil {
 				return nil, err
 			}
@@ -335,7 +336,7 @@ func (s *State) buildProjectSet(n *plan.ProjectSet) (Operator, error) {
 			o.exprs = append(o.exprs, setExpr{scalar: p})
 			continue
 		}
-		set, err := c.setCall(f, []types.OID{f.Type})
+		set, err := c.setCall(f, []types.OID{f.Type}, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,8 @@ type CallInfo struct {
 	Collation types.OID
 	Variadic  bool        // called with VARIADIC
 	Columns   []types.OID // column types of a FROM function with a column list or composite result
+	// ColumnNames belong to Columns.
+	ColumnNames []string
 }
 
 // Maker makes the kernel of a call site; nil when the argument types are not supported.
