@@ -351,10 +351,7 @@ func truncStamp(name, typ string, ts int64) (int64, error) {
 		}
 		return start(-((999-(y-1))/1000)*1000+1, 1)
 	}
-	if u == datetime.UnitJulian || u == datetime.UnitISOYear {
-		u = datetime.UnitNone
-	}
-	return 0, unitError(name, typ, u)
+	return 0, unitError(name, typ, truncUnit(u))
 }
 
 // truncZoned cuts in local time; for days and more the zone's offset is found anew.
@@ -429,10 +426,16 @@ func truncInterval(name string, v datetime.Interval) (datetime.Interval, error) 
 		return v, sqlerr.New(sqlerr.FeatureNotSupported, "unit \"%s\" not supported for type interval", strings.ToLower(name)).
 			WithDetail("Months usually have fractional weeks.")
 	}
-	if u == datetime.UnitJulian || u == datetime.UnitISOYear {
-		u = datetime.UnitNone
+	return v, unitError(name, "interval", truncUnit(u))
+}
+
+// truncUnit drops the units that only EXTRACT knows.
+func truncUnit(u datetime.Unit) datetime.Unit {
+	switch u {
+	case datetime.UnitJulian, datetime.UnitISOYear, datetime.UnitDow, datetime.UnitISODow, datetime.UnitDoy, datetime.UnitEpoch, datetime.UnitOther:
+		return datetime.UnitNone
 	}
-	return v, unitError(name, "interval", u)
+	return u
 }
 
 func dateBin(r *row) error {
