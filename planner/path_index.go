@@ -83,6 +83,7 @@ func (r *root) tablePaths(b *baseRel) error {
 		}
 	}
 	full := &path{shape: shapeScan, rels: rset(b.rte), rel: b, rows: b.rows, filter: all, all: all, scanned: b.tuples}
+	full.start = costSeek
 	full.total = costSeek + b.tuples*(costTuple+float64(len(all))*costOperator)
 	if !r.ps.set.SeqScan {
 		full.start += costDisabled
