@@ -186,6 +186,9 @@ func (t *Tx) Put(tree storage.TreeID, key, val []byte) error {
 			return err
 		}
 	}
+	if tree < storage.SystemTrees {
+		return t.always(func() error { return t.changes().Put(tree, key, val, t.cmd) }) // TRUNCATE and DROP change the catalog
+	}
 	return changeError(t.changes().Put(tree, key, val, t.cmd))
 }
 
@@ -206,14 +209,25 @@ func (t *Tx) Delete(tree storage.TreeID, key []byte) error {
 			return err
 		}
 	}
-	return changeError(t.changes().Delete(tree, key, t.cmd))
+	return t.always(func() error { return t.changes().Delete(tree, key, t.cmd) })
+}
+
+// always makes a change that takes away: it works over the memory limit, too. What it needs is booked nevertheless.
+func (t *Tx) always(change func() error) error {
+	err := change()
+	if errors.Is(err, mem.ErrLimit) {
+		t.s.acct.Force(mem.Step)
+		t.s.acct.Shrink(mem.Step) // leaves the grant
+		err = change()
+	}
+	return changeError(err)
 }
 
 // NewTree makes a tree with a number that was never used.
 func (t *Tx) NewTree() (storage.TreeID, error) {
 	t.system = true
 	id := storage.TreeID(t.s.db.nextTree.Add(1) - 1)
-	return id, changeError(t.changes().CreateTree(id))
+	return id, t.always(func() error { return t.changes().CreateTree(id) })
 }
 
 // CreateTree makes a tree with a given number: the system trees of a new database.
@@ -225,7 +239,7 @@ func (t *Tx) CreateTree(id storage.TreeID) error {
 // DropTree removes a tree with its rows.
 func (t *Tx) DropTree(id storage.TreeID) error {
 	t.system = true
-	return changeError(t.changes().DropTree(id))
+	return t.always(func() error { return t.changes().DropTree(id) })
 }
 
 // ChangedCatalog tells whether the transaction has changed a system tree or made or dropped any tree.

@@ -423,6 +423,9 @@ func TestMemoryLimitRefusesAHugeTransaction(t *testing.T) {
 	if code(err) != "53200" {
 		t.Fatalf("got %v", err)
 	}
+	for i := range 1000 {
+		must(t, tx.Delete(tr, rowKey(nil, i)))
+	}
 	tx.Rollback()
 	put(t, s, tr, "small", "ok")
 	s.Close()

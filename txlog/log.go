@@ -84,6 +84,8 @@ type Log interface {
 	// Append adds e behind all earlier entries; e.Payload may be reused after it returns. It does not wait for the
 	// disk. An error means that the log has failed for good.
 	Append(r Reservation, e Entry) error
+	// AppendAll appends entries in order, es[i] into the room of rs[i]; they become durable together where possible.
+	AppendAll(rs []Reservation, es []Entry) error
 	// Durable returns the highest sequence number known to be safe.
 	Durable() Seq
 	// Wait returns nil when seq is durable, or an error when the log has failed, or ErrInterrupted when stop (which may
@@ -93,11 +95,17 @@ type Log interface {
 	Barrier() error
 	// End returns the position behind the last appended entry: replay from there sees only later ones.
 	End() Position
+	// EndOf returns a position such that a replay from there sees every entry with a sequence number above seq.
+	EndOf(seq Seq) Position
+	// Bytes returns the length of what is kept.
+	Bytes() int64
 	// Truncate allows the log to forget everything below a position.
 	Truncate(below Position) error
 	// Close flushes, syncs and closes.
 	Close() error
 }
+
+var _ Log = (*Local)(nil)
 
 // Applier is a state machine that a log drives.
 type Applier interface {

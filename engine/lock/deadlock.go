@@ -110,12 +110,20 @@ func blockers(x *Owner, locking bool) []edge {
 	if w.heldBy(x) != 0 {
 		return out
 	}
-	for _, q := range w.queue {
-		if q == x {
-			break
+	at := 0
+	for at < len(w.queue) && w.queue[at] != x {
+		at++
+	}
+	// Backwards up to the first that waits for everything x waits for: through it the others are reached, so a long
+	// queue costs one edge a waiter.
+	for i := at - 1; i >= 0; i-- {
+		q := w.queue[i]
+		if bad&bit(q.wait.mode) == 0 {
+			continue
 		}
-		if bad&bit(q.wait.mode) != 0 {
-			out = append(out, edge{x, q, x.wait.mode, w.name, w.tree})
+		out = append(out, edge{x, q, x.wait.mode, w.name, w.tree})
+		if conflicts[q.wait.mode]&bad == bad {
+			break
 		}
 	}
 	return out
