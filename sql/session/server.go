@@ -9,7 +9,6 @@ import (
 	"herd/engine"
 	"herd/internal/mem"
 	"herd/internal/vfs"
-	"herd/planner"
 	"herd/sql/catalog"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
@@ -26,7 +25,7 @@ type Options struct {
 	Settings []Setting
 	// Password is the SCRAM verifier of the first superuser on a new data folder, "" for none.
 	Password string
-	// PlanCacheBytes bounds the plan cache of the process.
+	// PlanCacheBytes bounds what a session keeps of statement shapes and their plans.
 	PlanCacheBytes int64
 	Logger         *slog.Logger
 }
@@ -36,7 +35,6 @@ type Server struct {
 	opts     Options
 	engine   *engine.Engine
 	catalogs catalogSet
-	plans    *planner.Cache
 	base     map[string]string // parameter defaults by canonical name
 	log      *slog.Logger
 	started  int64
@@ -143,8 +141,7 @@ func New(o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	srv := &Server{opts: o, engine: o.Engine, log: o.Logger, started: nowMicros(), sessions: make(map[int32]*Session),
-		plans: planner.NewCache(o.PlanCacheBytes)}
+	srv := &Server{opts: o, engine: o.Engine, log: o.Logger, started: nowMicros(), sessions: make(map[int32]*Session)}
 	srv.base = make(map[string]string, 400)
 	for _, d := range allSettings() {
 		srv.base[d.Name] = d.Boot
