@@ -240,7 +240,7 @@ var pools = map[string][]string{
 // skipAuto are functions whose calls with arbitrary arguments say nothing or depend on a session.
 func skipAuto(p *pgdata.Proc) bool {
 	switch {
-	case p.Kind != 'f', p.RetSet, p.Volatile == 'v', strings.HasPrefix(p.Name, "pg_"), strings.HasPrefix(p.Name, "has_"), strings.HasPrefix(p.Name, "hash"),
+	case p.Kind != 'f', p.RetSet, p.Volatile == 'v', strings.HasPrefix(p.Name, "pg_"), strings.HasPrefix(p.Name, "has_"), strings.HasPrefix(p.Name, "to_reg"), p.Name == "acldefault", p.Name == "row_security_active", strings.HasPrefix(p.Name, "hash"),
 		strings.Contains(p.Name, "hash"), strings.HasPrefix(p.Name, "current"), p.Name == "format_type", p.Name == "obj_description",
 		p.Name == "col_description", p.Name == "shobj_description", strings.HasPrefix(p.Name, "txid"), p.Name == "row_to_json",
 		p.Name == "version", p.Name == "getpgusername", strings.HasPrefix(p.Name, "inet_"), p.Name == "_pg_index_position", p.Name == "now", strings.HasPrefix(p.Name, "convert_"), p.Src == "interval_scale", strings.HasPrefix(p.Src, "make_"), p.Src == "timestamp_age", p.Src == "timestamptz_age", p.Src == "timestamp_scale", p.Src == "timestamptz_scale", p.Src == "time_scale", p.Src == "timetz_scale", p.Src == "bitfromint4", p.Src == "bitfromint8", p.Src == "bit", p.Src == "varbit", p.Src == "bpchar",
