@@ -27,10 +27,11 @@ type Fork struct {
 	ver  uint64
 	cat  bool // the big commit touched a system tree
 
-	created []*btree.Handle
+	created []*btree.Handle // in the books already, so that Finish has little to do
 	retired []*btree.Handle
+	bytes   int64 // of retired
 	drops   []*tree
-	booked  int64 // bytes booked for created
+	limit   int // length of created at which the dead are sorted out
 
 	mu  sync.Mutex
 	tip []*btree.Handle // guarded by mu: blocks that commits on the tip made since base; dead after Finish
@@ -38,7 +39,8 @@ type Fork struct {
 
 // Fork starts a big commit at s, the newest snapshot. It must not run beside Apply.
 func (st *Store) Fork(s *Snapshot) (*Fork, error) {
-	f := &Fork{st: st, base: s, rt: s.roots, ver: st.ver.Add(1), slot: st.NewSlot()}
+	f := &Fork{st: st, base: s, rt: s.roots, ver: st.ver.Add(1), slot: st.NewSlot(), limit: 4096}
+	f.ap.ed.KeepDead = true
 	if !f.slot.Pin(s) {
 		f.slot.Close()
 		return nil, fmt.Errorf("fork at version %d: it was released", s.ver)
@@ -78,47 +80,38 @@ func (f *Fork) apply(sets []ChangeSet) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("fork: %w", err)
 	}
-	var made int64
-	for _, h := range f.ap.ed.Created {
-		if !h.Flag(btree.FlagDead) {
-			f.created = append(f.created, h)
-			made += h.Block().Cost()
+	// Blocks that died again before this call are in the books, those of this call are not yet.
+	freed := f.st.books.bury(f.ap.ed.Dead)
+	made := f.st.books.adopt(f.ap.ed.Created)
+	clear(f.ap.ed.Dead)
+	f.ap.ed.Dead = f.ap.ed.Dead[:0]
+	f.st.account(made - freed)
+	f.created = appendAlive(f.created, f.ap.ed.Created)
+	for _, h := range f.ap.ed.Retired {
+		if b := h.Block(); b != nil {
+			f.bytes += b.Cost()
 		}
 	}
 	f.retired = append(f.retired, f.ap.ed.Retired...)
 	f.drops = append(f.drops, f.ap.drops...)
 	f.ap.forget()
-	f.booked += made
-	f.st.account(made)
-	f.compact()
+	if len(f.created) > f.limit {
+		alive := appendAlive(f.created[:0], f.created)
+		clear(f.created[len(alive):])
+		f.created = alive
+		f.limit = 2*len(alive) + 4096
+	}
 	return cat, nil
 }
 
-// compact forgets created blocks that died again, when they are many.
-func (f *Fork) compact() {
-	if len(f.created) < 1024 || len(f.created) < 2*cap(f.ap.ed.Created) {
-		return
-	}
-	dead := 0
-	for _, h := range f.created {
-		if h.Flag(btree.FlagDead) {
-			dead++
-		}
-	}
-	if dead < len(f.created)/2 {
-		return
-	}
-	keep, bytes := f.created[:0], int64(0)
-	for _, h := range f.created {
+// appendAlive appends the handles of hs that did not die.
+func appendAlive(dst, hs []*btree.Handle) []*btree.Handle {
+	for _, h := range hs {
 		if !h.Flag(btree.FlagDead) {
-			keep = append(keep, h)
-			bytes += h.Block().Cost()
+			dst = append(dst, h)
 		}
 	}
-	clear(f.created[len(keep):])
-	f.created = keep
-	f.st.account(bytes - f.booked)
-	f.booked = bytes
+	return dst
 }
 
 // Finish returns the fork as the snapshot that follows tip, with sequence number seq. The fork has caught up with every
@@ -134,14 +127,14 @@ func (f *Fork) Finish(seq Seq, tip *Snapshot) (*Snapshot, error) {
 		next.catalog = seq
 	}
 	st.forkActive.Store(nil)
-	st.account(-f.booked)
 	st.retired.mu.Lock()
 	st.takeBack(f.base.ver)
 	st.retired.mu.Unlock()
+	st.forks.add(f.ver, next.ver)
+	st.retire(next.ver, f.retired, f.bytes, nil)
 	f.mu.Lock()
-	old := append(f.retired, f.tip...)
+	st.retire(next.ver, f.tip, 0, f.drops)
 	f.mu.Unlock()
-	st.install(next.ver, f.created, old, f.drops)
 	f.slot.Close()
 	return next, nil
 }
@@ -149,7 +142,43 @@ func (f *Fork) Finish(seq Seq, tip *Snapshot) (*Snapshot, error) {
 // Abandon drops the fork.
 func (f *Fork) Abandon() {
 	f.st.forkActive.Store(nil)
-	f.st.account(-f.booked)
+	f.st.account(-f.st.books.bury(f.created))
 	f.slot.Close()
 	f.created, f.retired, f.tip, f.drops = nil, nil, nil, nil
+}
+
+// forkVersions maps the version that a fork's blocks were born in to the one that made them visible: Rewind needs to
+// know which blocks a version has.
+type forkVersions struct {
+	mu   sync.Mutex
+	seen map[uint64]uint64
+}
+
+// forkVersionsMax bounds the map: Rewind goes back a few commits, not hundreds of big ones.
+const forkVersionsMax = 256
+
+func (v *forkVersions) add(born, visible uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.seen == nil {
+		v.seen = map[uint64]uint64{}
+	}
+	v.seen[born] = visible
+	for len(v.seen) > forkVersionsMax {
+		low := uint64(noVersion)
+		for b := range v.seen {
+			low = min(low, b)
+		}
+		delete(v.seen, low)
+	}
+}
+
+// visible returns the version that made a block born in version born visible.
+func (v *forkVersions) visible(born uint64) uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if w, ok := v.seen[born]; ok {
+		return w
+	}
+	return born
 }

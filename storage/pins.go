@@ -146,14 +146,20 @@ func (st *Store) install(ver uint64, created, old []*btree.Handle, drops []*tree
 	if f := st.forkActive.Load(); f != nil {
 		f.noteTip(created)
 	}
-	r := &st.retired
-	r.mu.Lock()
 	var bytes int64
 	for _, h := range old {
 		if b := h.Block(); b != nil {
 			bytes += b.Cost()
 		}
 	}
+	st.account(made)
+	st.retire(ver, old, bytes, drops)
+}
+
+// retire puts the blocks that version ver does not have any more on its list, and makes ver the newest version.
+func (st *Store) retire(ver uint64, old []*btree.Handle, bytes int64, drops []*tree) {
+	r := &st.retired
+	r.mu.Lock()
 	if len(old) > 0 {
 		r.handles = append(r.handles, old...)
 		r.marks = append(r.marks, mark{ver, r.base + len(r.handles), bytes})
@@ -167,7 +173,6 @@ func (st *Store) install(ver uint64, created, old []*btree.Handle, drops []*tree
 	due := len(r.handles) >= max(r.due, 256)
 	st.newest.Store(ver)
 	r.mu.Unlock()
-	st.account(made)
 	if due {
 		st.release()
 	}

@@ -33,6 +33,7 @@ type Store struct {
 	loads    loads
 	segments segments
 	spill    spill
+	forks    forkVersions
 
 	evictMu    sync.Mutex // one eviction at a time
 	ckptMu     sync.Mutex // one checkpoint, cleaning or spill at a time; guards writer, lastRoots, written and cleaned
@@ -126,7 +127,7 @@ func (st *Store) Rewind(s *Snapshot) (*Snapshot, error) {
 	var dropped []*btree.Handle
 	st.books.mu.Lock()
 	for _, h := range st.books.ring {
-		if h.Born > s.ver {
+		if h.Born > s.ver || st.forks.visible(h.Born) > s.ver {
 			dropped = append(dropped, h)
 		}
 	}

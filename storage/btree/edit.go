@@ -24,6 +24,9 @@ type Editor struct {
 	Created []*Handle
 	// Retired are the handles that the new version does not have and the old one had.
 	Retired []*Handle
+	// Dead, when KeepDead is set, are the handles that a former Apply of the same version created and a later one dropped.
+	Dead     []*Handle
+	KeepDead bool
 	// AbsentAt is the index of the change that met ErrAbsent.
 	AbsentAt int
 
@@ -137,6 +140,9 @@ func (e *Editor) create(b *Block) *Handle {
 func (e *Editor) drop(h *Handle) {
 	if h.Born == e.Ver {
 		h.SetFlag(FlagDead)
+		if e.KeepDead {
+			e.Dead = append(e.Dead, h)
+		}
 		return
 	}
 	e.Retired = append(e.Retired, h)
