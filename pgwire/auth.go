@@ -13,10 +13,7 @@ import (
 func (c *conn) authenticate(info *session.StartupInfo) error {
 	role, known := c.l.srv.LoginRole(info.User)
 	if c.l.opts.Auth == AuthTrust && isLoopback(c.nc.RemoteAddr()) {
-		if !known {
-			return sqlerr.Fatal(sqlerr.InvalidAuthorizationSpecification, "role \"%s\" does not exist", info.User)
-		}
-		return c.authOK(role, info)
+		return c.authOK(role, known, info)
 	}
 	// An unknown role goes through the same exchange with a made-up verifier: the answer does not tell which names exist.
 	verifier, usable := role.Verifier, known && role.HasPassword
@@ -30,16 +27,20 @@ func (c *conn) authenticate(info *session.StartupInfo) error {
 	if !ok || !usable {
 		return sqlerr.Fatal(sqlerr.InvalidPassword, "password authentication failed for user \"%s\"", info.User)
 	}
-	return c.authOK(role, info)
+	return c.authOK(role, known, info)
 }
 
-func (c *conn) authOK(role session.LoginRole, info *session.StartupInfo) error {
-	if !role.CanLogin {
-		return sqlerr.Fatal(sqlerr.InvalidAuthorizationSpecification, "role \"%s\" is not permitted to log in", info.User)
-	}
+// authOK tells the client that it is who it says; whether that role may have a session is looked at after that, as in PostgreSQL.
+func (c *conn) authOK(role session.LoginRole, known bool, info *session.StartupInfo) error {
 	c.out.Begin('R')
 	c.out.Int32(0)
 	c.out.End()
+	switch {
+	case !known:
+		return sqlerr.Fatal(sqlerr.InvalidAuthorizationSpecification, "role \"%s\" does not exist", info.User)
+	case !role.CanLogin:
+		return sqlerr.Fatal(sqlerr.InvalidAuthorizationSpecification, "role \"%s\" is not permitted to log in", info.User)
+	}
 	return nil
 }
 

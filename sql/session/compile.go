@@ -222,12 +222,3 @@ func sameColumns(a, b []plan.Column) bool {
 	}
 	return true
 }
-
-// refreshDescription makes Describe tell what an execution would return under the current catalog.
-func (s *Session) refreshDescription(p *prepared) error {
-	if p.class != classQuery {
-		return nil
-	}
-	p.described = true
-	return nil
-}

@@ -23,6 +23,7 @@ type copySink struct {
 	row    []types.Datum
 	text   []byte
 	rows   int64
+	begun  bool // the binary signature was sent
 }
 
 func (c *copySink) writeBatch(b *vec.Batch) error {
@@ -49,6 +50,7 @@ func (c *copySink) writeBatch(b *vec.Batch) error {
 func (c *copySink) writeRow(row []types.Datum) error {
 	c.rows++
 	c.out.Begin('d')
+	c.signature()
 	if c.format.kind == ast.CopyBinary {
 		c.out.Int16(int16(len(row)))
 		for i, d := range row {
@@ -68,6 +70,17 @@ func (c *copySink) writeRow(row []types.Datum) error {
 		return errClientGone()
 	}
 	return nil
+}
+
+// signature begins the first message of a binary COPY: signature, flags and header extension length.
+func (c *copySink) signature() {
+	if c.format.kind != ast.CopyBinary || c.begun {
+		return
+	}
+	c.begun = true
+	c.out.Raw([]byte(binarySignature))
+	c.out.Int32(0)
+	c.out.Int32(0)
 }
 
 func (c *copySink) appendLine(buf []byte, row []types.Datum) []byte {
@@ -175,13 +188,7 @@ func (s *Session) copyTo(st *ast.Copy, text string) (commandTag, error) {
 
 func (s *Session) copyRows(po *portal, sink *copySink, names []string) error {
 	switch {
-	case sink.format.kind == ast.CopyBinary:
-		s.out.Begin('d')
-		s.out.Raw([]byte(binarySignature))
-		s.out.Int32(0)
-		s.out.Int32(0)
-		s.out.End()
-	case sink.format.header != ast.HeaderOff:
+	case sink.format.kind != ast.CopyBinary && sink.format.header != ast.HeaderOff:
 		s.out.Begin('d')
 		buf := s.out.Buf()
 		for i, n := range names {
@@ -202,6 +209,7 @@ func (s *Session) copyRows(po *portal, sink *copySink, names []string) error {
 	}
 	if sink.format.kind == ast.CopyBinary {
 		s.out.Begin('d')
+		sink.signature()
 		s.out.SetBuf(binary.BigEndian.AppendUint16(s.out.Buf(), 0xffff))
 		s.out.End()
 	}

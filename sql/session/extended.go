@@ -28,7 +28,7 @@ func (s *Session) Parse(name, query []byte, oids []uint32) error {
 	if len(list) > 1 {
 		return sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
 	}
-	p := &prepared{name: string(name), text: text, created: s.now()}
+	p := &prepared{name: string(name), text: text, described: true, created: s.now()}
 	if len(list) == 1 {
 		p.stmt = list[0].Stmt
 	}
@@ -192,9 +192,6 @@ func (s *Session) DescribeStatement(name []byte) error {
 	}
 	if s.aborted && p.cols != nil {
 		return errAborted()
-	}
-	if err := s.refreshDescription(p); err != nil {
-		return err
 	}
 	s.out.Begin('t')
 	s.out.Int16(int16(len(p.params)))

@@ -31,7 +31,7 @@ type prepared struct {
 	noPoint bool // plan has no fast path that can run here
 
 	used      bool // was planned at least once
-	described bool // a client knows its result columns: they must not change
+	described bool // prepared by Parse or PREPARE: its result columns must not change
 	fromSQL   bool // PREPARE, not Parse
 	created   int64
 }

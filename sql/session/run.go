@@ -64,7 +64,7 @@ func (s *Session) pendingInterrupt() error { return s.eng.Interrupt().Err() }
 // checkRun makes sure that the session may run a plan: rights, read-only transactions, table locks.
 func (s *Session) checkRun(p *plan.Plan) error {
 	if s.modes.readOnly && !p.ReadOnly {
-		if word := writeWord(p); word != "" {
+		if word := writeWord(p); word != "" && !s.onlyTemporary(p) {
 			return sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute %s in a read-only transaction", word)
 		}
 	}
@@ -93,6 +93,24 @@ func writeWord(p *plan.Plan) string {
 		return "SELECT FOR UPDATE"
 	}
 	return ""
+}
+
+// onlyTemporary says whether all a plan writes or locks are the session's temporary tables, which a read-only transaction may change.
+func (s *Session) onlyTemporary(p *plan.Plan) bool {
+	cat, err := s.catalog()
+	if err != nil {
+		return false
+	}
+	for _, t := range p.Tables {
+		if t.Lock == plan.LockAccessShare {
+			continue
+		}
+		rel, err := cat.RelationByOID(t.OID)
+		if err != nil || rel == nil || rel.Persistence != 't' {
+			return false
+		}
+	}
+	return len(p.Tables) > 0
 }
 
 // lockTables takes the table locks of a plan: they keep definitions from changing under it until the transaction ends.

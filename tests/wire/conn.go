@@ -93,6 +93,9 @@ func describe(typ byte, b []byte) string {
 				f[part[0]] = part[1:]
 			}
 		}
+		if strings.HasPrefix(f['s'], "pg_temp_") {
+			f['s'] = "pg_temp" // its number is the server's affair
+		}
 		s := fmt.Sprintf("%c %s %s %s", typ, f['V'], f['C'], f['M'])
 		for _, k := range []struct {
 			code byte
