@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// memoryLimit returns the bytes that the process may use: the setting, or three quarters of the container's or machine's memory.
+func memoryLimit(setting int64) (int64, error) {
+	if setting > 0 {
+		return setting, nil
+	}
+	total, err := machineMemory()
+	if err != nil {
+		return 0, fmt.Errorf("find the size of memory (server.memory.max.limit sets it): %w", err)
+	}
+	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		// "max" means no limit, and so does a number larger than the machine.
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
+			total = min(total, n)
+		}
+	}
+	return total / 4 * 3, nil
+}
+
+func machineMemory() (int64, error) {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "MemTotal:" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, fmt.Errorf("no MemTotal in /proc/meminfo")
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+
+	"herd/conf"
+	"herd/engine"
+	"herd/internal/mem"
+	"herd/internal/vfs"
+	"herd/pgwire"
+	"herd/sql/session"
+	"herd/txlog"
+)
+
+// instance is the server's parts, wired.
+type instance struct {
+	config   *conf.Config
+	logger   *slog.Logger
+	memory   *mem.Account
+	engine   *engine.Engine
+	sessions *session.Server
+	listener *pgwire.Listener
+	password string // made up for this new data folder, to be printed once
+	stopping atomic.Bool
+}
+
+// openInstance opens the data folder and binds the SQL port. What it opened before an error it closes.
+func openInstance(c *conf.Config, logger *slog.Logger) (_ *instance, err error) {
+	in := &instance{config: c, logger: logger}
+	defer func() {
+		if err != nil && in.engine != nil {
+			_ = in.engine.Close() // the first error is the one to tell
+		}
+	}()
+	limit, err := memoryLimit(c.MemoryMaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	fsys := fileSystem(c.Device)
+	verifier, err := in.firstPassword(fsys)
+	if err != nil {
+		return nil, err
+	}
+	const accountedShare = 0.6 // of the limit; the rest is the collector's slack and what is not accounted
+	in.memory = mem.NewRoot(int64(float64(limit) * accountedShare))
+	if in.engine, err = engine.Open(engineOptions(c, fsys, limit, in.memory, logger)); err != nil {
+		return nil, err
+	}
+	if in.sessions, err = session.New(in.sessionOptions(fsys, verifier)); err != nil {
+		return nil, err
+	}
+	if in.listener, err = in.listen(); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+func engineOptions(c *conf.Config, fsys vfs.FS, limit int64, memory *mem.Account, logger *slog.Logger) engine.Options {
+	o := engine.Options{
+		FS: fsys, Dir: c.DataDir(), LogDir: c.LogDir(), MetadataDir: c.MetadataDir(),
+		Memory: memory, MemLimit: limit, TuneCollector: true, PageSize: int(c.PageBytes),
+		LogSyncInterval: c.LogSync.Period, LogSegmentBytesMax: c.LogSegmentBytes,
+		CheckpointPeriod: c.CheckpointPeriod, CheckpointDuration: c.CheckpointDuration, CheckpointLogBytes: c.CheckpointLogBytesMax,
+		CheckpointDirtyBytes: int64(c.CheckpointDirtyThreshold * float64(limit)), Logger: logger,
+	}
+	if o.CheckpointPeriod == 0 {
+		o.CheckpointPeriod = -1 // never by itself
+	}
+	switch c.LogSync.Mode {
+	case conf.SyncAlways:
+		o.LogSync = txlog.SyncAlways
+	case conf.SyncPeriod:
+		o.LogSync = txlog.SyncEvery
+	case conf.SyncNever:
+		o.LogSync = txlog.SyncNever
+	}
+	return o
+}
+
+func (in *instance) sessionOptions(fsys vfs.FS, verifier string) session.Options {
+	c := in.config
+	return session.Options{
+		Engine: in.engine, Memory: in.memory, SpillFS: fsys, SpillDir: c.TmpDir(), Password: verifier, PlanCacheBytes: c.PlanCacheBytes, Logger: in.logger,
+		Settings: []session.Setting{
+			{Name: "port", Value: strconv.FormatInt(c.Port, 10)},
+			{Name: "max_connections", Value: strconv.FormatInt(c.MaxConnections, 10)},
+			{Name: "listen_addresses", Value: c.Host},
+			{Name: "data_directory", Value: c.DataDir()},
+		},
+	}
+}
+
+func (in *instance) listen() (*pgwire.Listener, error) {
+	c := in.config
+	o := pgwire.Options{Address: c.Address(), MaxConnections: int(c.MaxConnections), Logger: in.logger}
+	if c.Auth == "scram" {
+		o.Auth = pgwire.AuthSCRAM
+	}
+	if c.SSL {
+		config, err := tlsConfig(c)
+		if err != nil {
+			return nil, err
+		}
+		o.TLS = config
+	}
+	return pgwire.Listen(o, in.sessions)
+}
+
+// tlsConfig loads the certificate that is named, or the self-signed one of the base folder, which is made when it is missing.
+func tlsConfig(c *conf.Config) (*tls.Config, error) {
+	files := pgwire.CertificateFiles{Cert: c.Under("server.crt"), Key: c.Under("server.key")}
+	if c.SSLCertFile != "" {
+		files = pgwire.CertificateFiles{Cert: c.Under(c.SSLCertFile), Key: c.Under(c.SSLKeyFile)}
+		for _, f := range []string{files.Cert, files.Key} {
+			if _, err := os.Stat(f); err != nil { // a self-signed one in its place would be a surprise
+				return nil, fmt.Errorf("server.ssl.cert.file and server.ssl.key.file: %w", err)
+			}
+		}
+	}
+	return pgwire.LoadOrMakeTLS(files, c.Host)
+}
+
+// firstPassword returns the verifier of the superuser's password for a folder that is not there yet: from HERD_PASSWORD,
+// or made up when clients will have to give one, and empty otherwise.
+func (in *instance) firstPassword(fsys vfs.FS) (string, error) {
+	if _, err := fsys.Stat("herd.start", filepath.Join(in.config.DataDir(), "FORMAT")); err == nil {
+		return "", nil
+	}
+	password := os.Getenv("HERD_PASSWORD")
+	if password == "" {
+		if in.config.Auth == "trust" && isLoopback(in.config.Host) {
+			return "", nil
+		}
+		const bytes = 15
+		raw := make([]byte, bytes)
+		rand.Read(raw) // never fails
+		in.password = base64.RawURLEncoding.EncodeToString(raw)
+		password = in.password
+	}
+	v, err := session.MakeVerifier(password)
+	if err != nil {
+		return "", err
+	}
+	return v.String(), nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// fileSystem returns the files that the server works on: the operating system's, or a simulated slow disk over them.
+func fileSystem(device string) vfs.FS {
+	if device == "hdd" {
+		return vfs.NewDelay(vfs.OS, vfs.HDD)
+	}
+	return vfs.OS
+}
+
+// processors returns GOMAXPROCS. Two more than cores, because a goroutine in fdatasync keeps its processor.
+func processors(n int64) int {
+	if n > 0 {
+		return int(n)
+	}
+	const forSyncs = 2
+	return runtime.NumCPU() + forSyncs
+}
