@@ -21,8 +21,7 @@ func (s *State) buildLockRows(n *plan.LockRows) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.recheck(n.Recheck)
-	return &lockRowsOp{st: s, node: n, in: in, recheck: r, outB: newOutRows(kindsOf(n.Input))}, err
+	return &lockRowsOp{st: s, node: n, in: in, recheck: s.recheck(n.Recheck), outB: newOutRows(kindsOf(n.Input))}, nil
 }
 
 func (o *lockRowsOp) Open(env *Env) error { return o.in.Open(env) }

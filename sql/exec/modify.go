@@ -58,9 +58,7 @@ func (s *State) buildModify(n *plan.ModifyTable) (Operator, error) {
 			o.setCol[a-1] = i
 		}
 	}
-	if o.recheck, err = s.recheck(n.Recheck); err != nil {
-		return nil, err
-	}
+	o.recheck = s.recheck(n.Recheck)
 	c := s.compiler()
 	if n.OnConflict != nil {
 		if o.onConf, err = c.conflict(w, n.OnConflict); err != nil {

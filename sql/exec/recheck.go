@@ -14,30 +14,42 @@ type recheckState struct {
 
 type recheckRow struct{ key, val []byte }
 
-// recheck re-evaluates a query over one row per relation (PostgreSQL's EvalPlanQual).
+// recheck re-evaluates a query over one row per relation (PostgreSQL's EvalPlanQual). Its operators are built when a row has
+// changed for the first time: most statements never need them.
 type recheck struct {
 	st     *State
+	node   plan.Node
 	root   Operator
 	state  *recheckState
 	opened bool
 }
 
-func (s *State) recheck(r *plan.Recheck) (*recheck, error) {
+func (s *State) recheck(r *plan.Recheck) *recheck {
 	if r == nil || r.Root == nil {
-		return nil, nil
+		return nil
 	}
+	return &recheck{st: s, node: r.Root, state: &recheckState{rows: map[int]recheckRow{}}}
+}
+
+// build makes the operators; their RecheckScans read r.state.
+func (r *recheck) build() (err error) {
+	s := r.st
 	outer := s.rechecking
-	state := &recheckState{rows: map[int]recheckRow{}}
-	s.rechecking = state
-	defer func() { s.rechecking = outer }()
-	root, err := s.build(r.Root)
-	return &recheck{st: s, root: root, state: state}, err
+	s.rechecking = r.state
+	r.root, err = s.build(r.node)
+	s.rechecking = outer
+	return err
 }
 
 // run returns the row that the query has now, nil when it has none any more. rows must have been put into state.rows.
 func (r *recheck) run(orig *vec.Batch, row int) (*vec.Batch, error) {
 	r.state.orig, r.state.row = orig, row
 	var err error
+	if r.root == nil {
+		if err = r.build(); err != nil {
+			return nil, err
+		}
+	}
 	if r.opened {
 		err = r.root.Rescan()
 	} else {
@@ -78,7 +90,11 @@ func (s *State) buildRecheckScan(n *plan.RecheckScan) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &recheckScanOp{st: s, node: n, from: s.rechecking, filter: f, rows: newRowBatch(s, n.Rel, n.Attnos, n.RowID), copied: newOutRows(kindsOf(n))}, nil
+	o := &recheckScanOp{st: s, node: n, from: s.rechecking, filter: f, copied: newOutRows(kindsOf(n))}
+	if n.Rel != nil && n.Rel.Layout() != nil {
+		o.rows = newRowBatch(s, n.Rel, n.Attnos, n.RowID)
+	}
+	return o, nil
 }
 
 func (o *recheckScanOp) Open(*Env) error { o.done = false; return nil }
