@@ -23,6 +23,9 @@ func treesOf(rel *Relation) []storage.TreeID {
 func structuralDependencies(rel *Relation) []Dependency {
 	var list []Dependency
 	add := func(typ byte, class, id types.OID, sub int32, refClass, ref types.OID, refSub int32) {
+		if id == 0 {
+			return // a sequence has no row type
+		}
 		if ref >= pgdata.FirstUserOID || refClass == ClassNamespace && ref == pgdata.PublicSchema {
 			list = append(list, Dependency{class, id, sub, refClass, ref, refSub, typ})
 		}

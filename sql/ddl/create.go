@@ -230,8 +230,9 @@ func (x *executor) writeDeps(rel *catalog.Relation, list []pendingDeps) error {
 			if d.RefClass == catalog.ClassRelation && d.RefOID == 0 {
 				d.RefOID = rel.OID
 			}
-			// A default belongs to its own column by structure; only others are references.
-			if class == catalog.ClassAttrDef && d.RefOID == rel.OID && d.RefSub == int32(p.attno) {
+			// A default belongs to its own column, and a constraint to its columns, by structure; only others are references.
+			own := d.RefClass == catalog.ClassRelation && d.RefOID == rel.OID
+			if own && (class == catalog.ClassConstraint || d.RefSub == int32(p.attno)) {
 				continue
 			}
 			deps = append(deps, d)

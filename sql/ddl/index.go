@@ -41,8 +41,13 @@ func (x *executor) createIndex(s *ast.CreateIndex) error {
 	if err := x.Writer.UpdateRelation(rel, now); err != nil {
 		return err
 	}
-	if len(deps) > 0 {
-		if err := x.Writer.ReplaceDependencies(catalog.ClassRelation, ix.OID, deps); err != nil {
+	for _, d := range deps {
+		// An index goes with the columns of its table that its expressions use.
+		if d.RefClass == catalog.ClassRelation && d.RefOID == rel.OID {
+			d.Type = 'a'
+		}
+		d.Class, d.OID = catalog.ClassRelation, ix.OID
+		if err := x.Writer.AddDependencies(d); err != nil {
 			return err
 		}
 	}

@@ -16,9 +16,6 @@ func AtCommit(w *catalog.Writer, rel types.OID, drop bool) (bool, error) {
 		_, err := w.Drop(catalog.Names{}, []catalog.Object{{Class: catalog.ClassRelation, OID: rel}}, true)
 		return false, err
 	}
-	if w.Reader().RowCount(old) == 0 {
-		return true, nil
-	}
 	now := old.Clone()
 	newTrees(now)
 	return true, w.UpdateRelation(old, now)

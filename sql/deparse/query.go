@@ -65,6 +65,9 @@ func (p *printer) rangeNames(q *plan.Query) []string {
 	names := make([]string, len(q.RTable))
 	for i, r := range q.RTable {
 		name := r.Alias
+		if r.Kind == plan.RTERelation && !r.HasAlias {
+			name = p.current(r.Rel).Name
+		}
 		if r.Kind == plan.RTEJoin && !r.HasAlias || r.Kind == plan.RTEResult || name == "" {
 			continue
 		}
