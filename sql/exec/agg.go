@@ -102,7 +102,7 @@ func (s *State) buildAgg(n *plan.Agg) (Operator, error) {
 
 // aggregate compiles one aggregate call.
 func (c *compiler) aggregate(a *plan.Aggref, sorted bool) (*aggCall, error) {
-	ci := funcs.CallInfo{Func: a.Agg, ArgTypes: argTypes(a.Args), Result: a.Type, Typmod: a.Typmod, Collation: a.InputColl, Variadic: a.Variadic}
+	ci := funcs.CallInfo{Func: a.Agg, ArgTypes: argTypes(a.Args), Result: a.Type, Typmod: a.Typmod, Collation: a.InputColl, Variadic: a.Variadic, ArgFields: argFields(a.Args)}
 	mk, ok := funcs.LookupAgg(ci)
 	if !ok {
 		return nil, errNoAggregate(ci)

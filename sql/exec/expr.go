@@ -233,8 +233,29 @@ func argTypes(args []plan.Expr) []types.OID {
 	return ts
 }
 
+// argFields returns the field names of arguments that are rows, nil when none is.
+func argFields(args []plan.Expr) [][]string {
+	var out [][]string
+	for i, a := range args {
+		for {
+			r, ok := a.(*plan.Relabel)
+			if !ok {
+				break
+			}
+			a = r.Arg
+		}
+		if r, ok := a.(*plan.RowExpr); ok && len(r.Names) == len(r.Args) && len(r.Names) > 0 {
+			if out == nil {
+				out = make([][]string, len(args))
+			}
+			out[i] = r.Names
+		}
+	}
+	return out
+}
+
 func (c *compiler) kernelCall(fn types.OID, args []plan.Expr, t plan.Typed, coll types.OID, variadic, strict, volatile bool) (program, error) {
-	k, err := lookupKernel(funcs.CallInfo{Func: fn, ArgTypes: argTypes(args), Result: t.Type, Typmod: t.Typmod, Collation: coll, Variadic: variadic})
+	k, err := lookupKernel(funcs.CallInfo{Func: fn, ArgTypes: argTypes(args), Result: t.Type, Typmod: t.Typmod, Collation: coll, Variadic: variadic, ArgFields: argFields(args)})
 	if err != nil {
 		return nil, err
 	}

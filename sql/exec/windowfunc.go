@@ -42,7 +42,7 @@ func (c *compiler) windowFunc(o *windowOp, f *plan.WindowFunc) (*windowFunc, err
 	if w.filter, err = c.filter(f.Filter); err != nil {
 		return nil, err
 	}
-	ci := funcs.CallInfo{Func: f.Func, ArgTypes: argTypes(f.Args), Result: f.Type, Typmod: f.Typmod, Collation: f.InputColl}
+	ci := funcs.CallInfo{Func: f.Func, ArgTypes: argTypes(f.Args), Result: f.Type, Typmod: f.Typmod, Collation: f.InputColl, ArgFields: argFields(f.Args)}
 	if f.IsAgg {
 		mk, ok := funcs.LookupAgg(ci)
 		if !ok {

@@ -21,6 +21,8 @@ type CallInfo struct {
 	Collation types.OID
 	Variadic  bool        // called with VARIADIC
 	Columns   []types.OID // column types of a FROM function with a column list or composite result
+	// ArgFields has, for an argument that is ROW(...) or a whole row, its field names (nil elements and nil: unknown).
+	ArgFields [][]string
 	// ColumnNames belong to Columns.
 	ColumnNames []string
 }
