@@ -69,14 +69,17 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	db.ckpt.hurry.Store(false)
 	slot := db.store.NewSlot()
 	defer slot.Close()
+	// Read in this order, the snapshot contains the changes of all entries up to last, and perhaps of later ones: a
+	// snapshot is published as durable before the log says that its entries are. The numbers and sequences recorded are
+	// at least as far.
+	last := db.log.Durable()
 	snap := db.durable.Load()
 	for !slot.Pin(snap) {
 		snap = db.durable.Load()
 	}
-	// Entries above snap.Seq() are replayed. Entries without changes at or below it may be replayed too: they are
-	// absolute, and the counters below are at least as far.
-	at := db.parts.floor(db.log.EndOf(txlog.Seq(snap.Seq())))
-	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(txlog.Seq(snap.Seq()))}
+	last = max(last, txlog.Seq(snap.Seq()))
+	at := db.parts.floor(db.log.EndOf(last))
+	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(last)}
 	err := db.store.Checkpoint(snap, meta, storage.CheckpointOptions{
 		Duration: d,
 		Progress: func(written, total int64) {
@@ -92,7 +95,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	}
 	db.stats.checkpoints.Add(1)
 	db.ckpt.last.Store(time.Now().UnixNano())
-	db.ckpt.seq.Store(uint64(snap.Seq()))
+	db.ckpt.seq.Store(uint64(last))
 	if err := db.log.Truncate(at); err != nil {
 		return fmt.Errorf("checkpoint of database %q: %w", db.Name(), err)
 	}
@@ -195,7 +198,7 @@ func (db *Database) rewrite(c *storage.Cleaning) (moved bool, err error) {
 // checkpointDue tells whether to begin a checkpoint and over which time to spread it.
 func (db *Database) checkpointDue(kicked bool) (spread time.Duration, due bool) {
 	o := &db.eng.o
-	if uint64(db.durable.Load().Seq()) == db.ckpt.seq.Load() {
+	if uint64(db.log.Durable()) == db.ckpt.seq.Load() {
 		return 0, false
 	}
 	st := db.store.Stats()

@@ -65,8 +65,8 @@ type Database struct {
 	ckpt     checkpointState
 	stopping atomic.Bool
 
-	readSlots sync.Pool
-	stats     counters
+	spare spareSlots
+	stats counters
 }
 
 // publication is a snapshot that becomes durable with an entry.
@@ -96,7 +96,6 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 	db.sequences.init()
 	db.parts.init()
 	db.ssi.init(db)
-	db.readSlots.New = func() any { return db.store.NewSlot() }
 	manifests, closeManifests, err := openManifests(e.o.FS, e.o.metadataDir(oid))
 	if err != nil {
 		return nil, err
@@ -184,15 +183,38 @@ func (db *Database) publish(seq txlog.Seq, s *storage.Snapshot) {
 // ReadTip calls f with the newest state, pinned during the call. There is no transaction: what f sees may not be
 // durable yet.
 func (db *Database) ReadTip(f func(v storage.View) error) error {
-	slot := db.readSlots.Get().(*storage.ReaderSlot)
+	slot := db.spare.get(db.store)
+	defer db.spare.put(slot)
 	s := db.tip.Load()
 	for !slot.Pin(s) {
 		s = db.tip.Load()
 	}
-	err := f(storage.View{Snap: s})
-	slot.Unpin()
-	db.readSlots.Put(slot)
-	return err
+	return f(storage.View{Snap: s})
+}
+
+// spareSlots are reader slots for readers that come and go. (A sync.Pool would lose them: a slot stays known to its
+// store until it is closed.)
+type spareSlots struct {
+	mu   sync.Mutex
+	list []*storage.ReaderSlot
+}
+
+func (p *spareSlots) get(st *storage.Store) *storage.ReaderSlot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.list); n > 0 {
+		r := p.list[n-1]
+		p.list = p.list[:n-1]
+		return r
+	}
+	return st.NewSlot()
+}
+
+func (p *spareSlots) put(r *storage.ReaderSlot) {
+	r.Unpin()
+	p.mu.Lock()
+	p.list = append(p.list, r)
+	p.mu.Unlock()
 }
 
 // NewOID returns a number that no object of this database has. It is kept across restarts once a transaction that
@@ -205,10 +227,10 @@ func (db *Database) NewOID() (uint32, error) {
 	return n, nil
 }
 
-// OldestSnapshot returns the lowest sequence number that an open statement or transaction reads, or that of the newest
-// state when none is older. CREATE INDEX waits for it to pass.
+// OldestSnapshot returns the lowest sequence number that an open statement or transaction reads, or that of the durable
+// state when none is older: no statement that begins later reads an older one. CREATE INDEX waits for it to pass.
 func (db *Database) OldestSnapshot() storage.Seq {
-	low := uint64(db.tip.Load().Seq())
+	low := uint64(db.durable.Load().Seq())
 	db.sessMu.Lock()
 	defer db.sessMu.Unlock()
 	for s := range db.sessions {

@@ -253,12 +253,14 @@ func BenchmarkPointRead(b *testing.B) {
 	defer e.Close()
 	s := e.System().NewSession(SessionOptions{})
 	defer s.Close()
+	cpu := cpuNanos()
 	for b.Loop() {
 		tx := s.Begin(TxOptions{Implicit: true})
 		tx.BeginStatement()
 		_ = tx.Commit()
 		_ = s.WaitDurable()
 	}
+	b.ReportMetric(float64(cpuNanos()-cpu)/float64(b.N), "cpu-ns/op")
 }
 
 // TestReadersDoNotWaitForOthersCommits: a reader gets the durable state and answers at once while a commit waits for

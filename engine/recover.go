@@ -67,7 +67,7 @@ func (db *Database) recover(m storage.Manifest) error {
 	db.durSlot.Pin(rp.snap)
 	db.setTip(rp.snap)
 	db.durable.Store(rp.snap)
-	db.ckpt.seq.Store(uint64(m.Seq))
+	db.ckpt.seq.Store(uint64(rp.done))
 	db.last = max(rp.last, rp.done)
 	if rp.entries > 0 {
 		db.eng.o.Logger.Info("replayed the log", "database", db.Name(), "entries", rp.entries, "last", db.last)

@@ -178,14 +178,14 @@ func (db *Database) SequenceState(oid uint32) (st SequenceState, ok bool) {
 // DropSequence forgets a sequence. Call it from OnCommit of the transaction that drops it.
 func (s *Session) DropSequence(oid uint32) error {
 	db := s.db
+	db.sequences.mu.Lock() // first: a checkpoint in between must not record it again
+	delete(db.sequences.all, oid)
+	db.sequences.mu.Unlock()
 	seq, err := db.logOnly(txlog.SeqReserve, encodeSequence(oid, 0, false, true), txlog.Shrinking)
 	if err != nil {
 		return err
 	}
 	s.seen = max(s.seen, uint64(seq))
-	db.sequences.mu.Lock()
-	delete(db.sequences.all, oid)
-	db.sequences.mu.Unlock()
 	return nil
 }
 

@@ -117,21 +117,24 @@ func (s *Session) WaitDurable() error {
 	return nil
 }
 
-// pinStatement pins and returns the snapshot a new statement reads: durable unless the session has seen more.
+// pinStatement pins and returns the snapshot a new statement reads: durable unless the session has seen more. What it
+// reads is announced before it is sure: OldestSnapshot either sees the announcement, or began with a durable state that
+// the second look at durable sees too.
 func (s *Session) pinStatement() *storage.Snapshot {
 	db := s.db
+	snap := db.durable.Load()
 	for {
-		snap := db.durable.Load()
-		seq := uint64(snap.Seq())
-		if seq < s.seen {
+		if uint64(snap.Seq()) < s.seen {
 			snap = db.tip.Load()
-			seq = uint64(snap.Seq())
 		}
-		if s.statement.Pin(snap) {
+		seq := uint64(snap.Seq())
+		s.reading.Store(seq + 1)
+		again := db.durable.Load()
+		if uint64(again.Seq()) <= seq && s.statement.Pin(snap) {
 			s.seen = max(s.seen, seq)
-			s.reading.Store(seq + 1)
 			return snap
 		}
+		snap = again
 	}
 }
 

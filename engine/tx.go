@@ -298,7 +298,7 @@ type ViewPin struct {
 // PinView pins v, the view of the current statement, until Release.
 func (t *Tx) PinView(v storage.View) ViewPin {
 	db := t.s.db
-	slot := db.readSlots.Get().(*storage.ReaderSlot)
+	slot := db.spare.get(db.store)
 	slot.Pin(v.Snap) // the statement's slot holds it
 	return ViewPin{db, slot}
 }
@@ -306,8 +306,7 @@ func (t *Tx) PinView(v storage.View) ViewPin {
 // Release ends the pin. Calling it on the zero value or twice is harmless.
 func (p *ViewPin) Release() {
 	if p.slot != nil {
-		p.slot.Unpin()
-		p.db.readSlots.Put(p.slot)
+		p.db.spare.put(p.slot)
 		p.slot = nil
 	}
 }

@@ -487,3 +487,28 @@ func TestIdleTimeoutWakes(t *testing.T) {
 		t.Fatal("nothing happened")
 	}
 }
+
+// TestSequencesAloneLetTheLogGo: entries without changes are behind a checkpoint, too.
+func TestSequencesAloneLetTheLogGo(t *testing.T) {
+	m := vfs.NewMem()
+	e := openMem(t, m, func(o *Options) { o.LogSegmentBytes, o.LogSegmentBytesMax = 3<<20, 3<<20 })
+	s := e.System().NewSession(SessionOptions{})
+	put(t, s, newTree(t, s), "k", "v")
+	for i := range 90000 {
+		must(t, s.SetSequence(1, int64(i), true))
+	}
+	must(t, s.WaitDurable())
+	before := e.System().log.Bytes()
+	must(t, e.System().Checkpoint())
+	if after := e.System().log.Bytes(); after >= before {
+		t.Fatalf("log of %d bytes has %d after a checkpoint", before, after)
+	}
+	m = m.CrashClone(vfs.CrashOptions{})
+	s.Close()
+	e.Abandon()
+	e = openMem(t, m)
+	if st, _ := e.System().SequenceState(1); st.Last != 89999 {
+		t.Fatalf("sequence at %d", st.Last)
+	}
+	must(t, e.Close())
+}
