@@ -3,6 +3,7 @@ package funcs
 import (
 	"strings"
 
+	"herd/sql/types"
 	"herd/sql/vec"
 )
 
@@ -107,4 +108,14 @@ func floatBinary(f func(a, b float64) (float64, error)) Kernel {
 		}
 		return nil
 	}
+}
+
+// callText calls a kernel of two texts for one row.
+func callText(c *Ctx, k Kernel, a, b types.Datum) ([]byte, error) {
+	args := []*vec.Vector{vec.NewConst(types.TextOID, a), vec.NewConst(types.TextOID, b)}
+	out := vec.New(types.KindBytes, 1)
+	if err := k(c, 1, nil, args, out); err != nil {
+		return nil, err
+	}
+	return out.Bytes(0), nil
 }
