@@ -50,7 +50,11 @@ func newInspectCommand() *cobra.Command {
 }
 
 func writeFolder(out io.Writer, f engine.FolderInfo, showTrees bool) {
-	fmt.Fprintf(out, "database %s (number %d)\n", f.Name, f.OID)
+	name := f.Name
+	if name == "" {
+		name = "of roles and databases"
+	}
+	fmt.Fprintf(out, "database %s (number %d)\n", name, f.OID)
 	if !f.HasOne {
 		fmt.Fprintln(out, "  no checkpoint so far")
 		return

@@ -89,14 +89,17 @@ func engineOptions(c *conf.Config, fsys vfs.FS, limit int64, memory *mem.Account
 
 func (in *instance) sessionOptions(fsys vfs.FS, verifier string) session.Options {
 	c := in.config
+	settings := []session.Setting{
+		{Name: "max_connections", Value: strconv.FormatInt(c.MaxConnections, 10)},
+		{Name: "listen_addresses", Value: c.Host},
+		{Name: "data_directory", Value: c.DataDir()},
+	}
+	if c.Port != 0 { // a port that the system chooses is known only later
+		settings = append(settings, session.Setting{Name: "port", Value: strconv.FormatInt(c.Port, 10)})
+	}
 	return session.Options{
-		Engine: in.engine, Memory: in.memory, SpillFS: fsys, SpillDir: c.TmpDir(), Password: verifier, PlanCacheBytes: c.PlanCacheBytes, Logger: in.logger,
-		Settings: []session.Setting{
-			{Name: "port", Value: strconv.FormatInt(c.Port, 10)},
-			{Name: "max_connections", Value: strconv.FormatInt(c.MaxConnections, 10)},
-			{Name: "listen_addresses", Value: c.Host},
-			{Name: "data_directory", Value: c.DataDir()},
-		},
+		Engine: in.engine, Memory: in.memory, SpillFS: fsys, SpillDir: c.TmpDir(), Password: verifier, PlanCacheBytes: c.PlanCacheBytes,
+		Settings: settings, Logger: in.logger,
 	}
 }
 
