@@ -60,7 +60,9 @@ func (k *books) adopt(hs []*btree.Handle) (bytes int64) {
 	return bytes
 }
 
-// bury takes dead blocks out and returns the bytes that were booked for them.
+// bury takes dead blocks out and returns the bytes that were booked for them. The blocks are also cut off their handles:
+// old roots stay reachable for a while (the last checkpoint's, a snapshot somebody forgot) and must not keep what was
+// replaced since in memory. Nobody can be reading them: that is what dead means.
 func (k *books) bury(hs []*btree.Handle) (bytes int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,6 +73,7 @@ func (k *books) bury(hs []*btree.Handle) (bytes int64) {
 		}
 		b := h.Block()
 		k.remove(h, b)
+		h.DropBlock(b)
 		bytes += b.Cost()
 		if h.Addr() == 0 {
 			k.dirty.Add(-b.Cost())

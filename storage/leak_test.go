@@ -1,0 +1,37 @@
+package storage
+
+import (
+	"runtime"
+	"testing"
+)
+
+// TestNoLeak updates the same rows between two checkpoints: what was replaced and is not pinned must be collectable,
+// although the roots of the last checkpoint and of Base are kept.
+func TestNoLeak(t *testing.T) {
+	st, s, slot := loaded(t, 2000, 1000, false)
+	defer st.Close()
+	must(t, st.Checkpoint(s, Meta{}, CheckpointOptions{}))
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	val := make([]byte, 1000)
+	for i := range uint64(20000) {
+		var err error
+		s, err = st.Apply(s, s.Seq()+1, ChangeSet{{Tree: benchTree, Op: OpPut, Key: benchKey(nil, i*7919%2000), Val: val}})
+		must(t, err)
+		slot.Pin(s)
+	}
+	st.release()
+	if grown := heap() - before; grown > 6<<20 {
+		t.Errorf("the heap grew by %d bytes over 20000 updates of 2000 rows", grown)
+	}
+	if r := st.Stats(); r.Retired != 0 || r.Resident > 6<<20 {
+		t.Errorf("%+v", r)
+	}
+	runtime.KeepAlive(s)
+}
