@@ -132,6 +132,16 @@ func (t *Tx) Newest() storage.View {
 	return storage.View{Snap: t.s.pinNewest(), Own: t.root()}
 }
 
+// NewestGet is Newest().Get(tree, key) for a look-up between changes: it spares the next change from copying what a
+// view would keep. val is valid until the next change of the same key or the transaction's end.
+func (t *Tx) NewestGet(tree storage.TreeID, key []byte) (val []byte, ok bool, err error) {
+	v := storage.View{Snap: t.s.pinNewest()}
+	if t.s.overlay != nil {
+		v.Own = t.s.overlay.Peek()
+	}
+	return v.Get(tree, key)
+}
+
 // Look returns what a statement that began now would read, and all own changes: the view to look names up in. Unlike
 // Newest it does not make the transaction's end wait for the disk. It is valid until the next call of Look or Newest.
 func (t *Tx) Look() storage.View {

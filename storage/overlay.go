@@ -223,6 +223,10 @@ func (o *Overlay) Root() Root {
 	return o.root
 }
 
+// Peek returns the present contents for reading at once: unlike Root's result it is valid only until the next change,
+// and the next change need not copy nodes for it.
+func (o *Overlay) Peek() Root { return o.root }
+
 // Rollback goes back to a root captured before. The memory of what is dropped stays booked until Reset or Close.
 func (o *Overlay) Rollback(to Root) {
 	o.root = to
