@@ -11,7 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"herd/internal/mem"
 	"herd/internal/vfs"
 	"herd/storage"
 	"herd/txlog"
@@ -290,21 +292,35 @@ func TestFoldersOutside(t *testing.T) {
 	}
 }
 
-// TestRestartsInTheMiddle runs the workload in pieces with clean and unclean restarts.
+// TestRestartsInTheMiddle runs the workload in pieces with clean and unclean restarts, under several configurations that
+// must not change what it leaves.
 func TestRestartsInTheMiddle(t *testing.T) {
-	m, mod := vfs.NewMem(), newModel()
-	for i := range 6 {
-		e := openMem(t, m, crashOptions)
-		if got := contents(t, e.System()); !maps.Equal(got, mod.states[len(mod.states)-1]) {
-			t.Fatalf("restart %d: state differs", i)
-		}
-		scriptOn(t, e, mod, int64(i))
-		if i%2 == 0 {
-			must(t, e.Close())
-		} else {
-			e.Abandon()
-			m = m.CrashClone(vfs.CrashOptions{})
-		}
+	configs := map[string]func(*Options){
+		"usual":          crashOptions,
+		"all big":        func(o *Options) { crashOptions(o); o.BigCommit = 1 },
+		"none big":       func(o *Options) { crashOptions(o); o.BigCommit = 1 << 30 },
+		"little memory":  func(o *Options) { crashOptions(o); o.Memory = mem.NewRoot(4 << 20); o.CheckpointDirtyBytes = 256 << 10 },
+		"large pages":    func(o *Options) { o.PageSize = 32 << 10 },
+		"sync every 5ms": func(o *Options) { crashOptions(o); o.LogSync, o.LogSyncInterval = txlog.SyncEvery, 5*time.Millisecond },
+	}
+	for name, config := range configs {
+		t.Run(name, func(t *testing.T) {
+			m, mod := vfs.NewMem(), newModel()
+			for i := range 6 {
+				e := openMem(t, m, config)
+				if got := contents(t, e.System()); !maps.Equal(got, mod.states[len(mod.states)-1]) {
+					t.Fatalf("restart %d: state differs", i)
+				}
+				scriptOn(t, e, mod, int64(i))
+				if i%2 == 0 || name == "sync every 5ms" {
+					must(t, e.Close())
+				} else {
+					must(t, e.Abandon())
+					m = m.CrashClone(vfs.CrashOptions{})
+				}
+				checkFolder(t, m)
+			}
+		})
 	}
 }
 
