@@ -9,6 +9,7 @@ import (
 	"herd/sql/catalog"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
+	"herd/storage"
 )
 
 // alterBuild is a table under change. Subcommands change rel, a clone; flush stores it and does what that means for the rows.
@@ -130,6 +131,9 @@ func (b *alterBuild) flush() error {
 		return err
 	}
 	if b.rewrite {
+		if err := b.checkOld(view); err != nil {
+			return err
+		}
 		change, err := b.rowChange(stored)
 		if err != nil {
 			return err
@@ -153,6 +157,20 @@ func (b *alterBuild) flush() error {
 		return err
 	}
 	return b.reload()
+}
+
+// checkOld looks for nulls in columns that must have none before the rows are written in the order of a key over them.
+func (b *alterBuild) checkOld(view storage.View) error {
+	var attnos []int16
+	for _, n := range b.notNull {
+		if int(n) <= len(b.old.Columns) && b.computed[n] == nil {
+			attnos = append(attnos, n)
+		}
+	}
+	if len(attnos) == 0 {
+		return nil
+	}
+	return b.x.scanView(view, b.old, func(_ []byte, vals []types.Datum) error { return b.x.nulls(b.rel, attnos, vals) })
 }
 
 // verifyRows checks constraints that are new for existing rows.

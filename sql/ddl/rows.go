@@ -304,12 +304,8 @@ func (x *executor) checkRows(rel *catalog.Relation, notNull []int16, checks []*c
 		return err
 	}
 	return x.scan(rel, func(_ []byte, vals []types.Datum) error {
-		for _, n := range notNull {
-			if vals[n-1].Null {
-				name := rel.Columns[n-1].Name
-				return sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values", name, rel.Name).
-					WithTable(x.schemaName(rel.Schema), rel.Name).WithColumn(name)
-			}
+		if err := x.nulls(rel, notNull, vals); err != nil {
+			return err
 		}
 		if len(list) == 0 {
 			return nil
@@ -326,6 +322,18 @@ func (x *executor) checkRows(rel *catalog.Relation, notNull []int16, checks []*c
 		}
 		return nil
 	})
+}
+
+// nulls fails when one of the columns is null.
+func (x *executor) nulls(rel *catalog.Relation, attnos []int16, vals []types.Datum) error {
+	for _, n := range attnos {
+		if vals[n-1].Null {
+			name := rel.Columns[n-1].Name
+			return sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values", name, rel.Name).
+				WithTable(x.schemaName(rel.Schema), rel.Name).WithColumn(name)
+		}
+	}
+	return nil
 }
 
 // checkKey verifies that every row of a table has its parent.

@@ -14,14 +14,10 @@ func (p *printer) call(x *plan.FuncCall, showImplicit bool) {
 		p.operatorCall(x)
 		return
 	case plan.FormImplicitCast:
-		if !showImplicit {
-			p.expr(x.Args[0])
-			return
-		}
-		p.castTo(x.Args[0], x.Type, x.Typmod)
+		p.coercion(x.Args[0], x.Form, x, showImplicit)
 		return
 	case plan.FormExplicitCast:
-		p.castTo(x.Args[0], x.Type, x.Typmod)
+		p.castTo(x.Args[0], x)
 		return
 	case plan.FormSQLSyntax:
 		if p.sqlSyntax(x) {
@@ -43,16 +39,16 @@ func (p *printer) call(x *plan.FuncCall, showImplicit bool) {
 }
 
 func (p *printer) operatorCall(x *plan.FuncCall) {
-	p.put("(")
+	p.open()
 	if len(x.Args) == 2 {
-		p.exprShow(x.Args[0], true)
+		p.operand(x.Args[0], true, x)
 		p.put(" " + p.operator(x.Op) + " ")
-		p.exprShow(x.Args[1], true)
+		p.operand(x.Args[1], true, x)
 	} else {
 		p.put(p.operator(x.Op) + " ")
-		p.exprShow(x.Args[0], true)
+		p.operand(x.Args[0], true, x)
 	}
-	p.put(")")
+	p.close()
 }
 
 // sqlSyntax prints a call in SQL's own syntax; false when the function has none.
@@ -226,7 +222,7 @@ func (p *printer) sortExpr(e plan.Expr) {
 	case *plan.Var:
 		p.expr(x)
 	case *plan.FuncCall:
-		if x.Form == plan.FormOperator {
+		if x.Form == plan.FormOperator && !p.env.Pretty {
 			p.exprShow(e, true)
 			return
 		}
@@ -234,6 +230,10 @@ func (p *printer) sortExpr(e plan.Expr) {
 	case *plan.Aggref, *plan.WindowFunc:
 		p.bracketed(e)
 	default:
+		if p.env.Pretty {
+			p.bracketed(e)
+			return
+		}
 		p.exprShow(e, true)
 	}
 }

@@ -15,6 +15,8 @@ type Env struct {
 	Cat catalog.Reader
 	// Path decides which names need a schema; see StoredPath.
 	Path []types.OID
+	// Pretty leaves out brackets that precedence makes needless, as pg_get_viewdef(oid, true) does.
+	Pretty bool
 	// IO prints constants; nil is types.NewIOContext.
 	IO *types.IOContext
 	// Database is the current database's name, for reg* constants.

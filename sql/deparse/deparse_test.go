@@ -193,6 +193,15 @@ func TestAgainstPostgres(t *testing.T) {
 		if got += ";"; err != nil || got != want {
 			t.Errorf("%s\ngot\n%s\nwant\n%s\n\t%v", sql, got, want, err)
 		}
+		if err := conn.QueryRow(ctx, "select pg_get_viewdef($1::regclass, true)", fmt.Sprintf("v%d", i)).Scan(&want); err != nil {
+			t.Fatal(err)
+		}
+		pretty := *env
+		pretty.Pretty = true
+		got, err = deparse.Query(&pretty, q, names)
+		if got += ";"; err != nil || got != want {
+			t.Errorf("%s\ngot (pretty)\n%s\nwant\n%s\n\t%v", sql, got, want, err)
+		}
 	}
 	rel, err := w.cat.LookupRelation("", "t", sessionPath)
 	if err != nil {
@@ -218,6 +227,14 @@ func TestAgainstPostgres(t *testing.T) {
 		got, err := deparse.Expr(env, rel, e)
 		if err != nil || got != want {
 			t.Errorf("%s\n got %s\nwant %s\n\t%v", sql, got, want, err)
+		}
+		if err := conn.QueryRow(ctx, "select pg_get_expr(conbin, conrelid, true) from pg_constraint where conname = $1", fmt.Sprintf("c%d", i)).Scan(&want); err != nil {
+			t.Fatal(err)
+		}
+		pretty := *env
+		pretty.Pretty = true
+		if got, err = deparse.Expr(&pretty, rel, e); err != nil || got != want {
+			t.Errorf("%s\n got (pretty) %s\nwant %s\n\t%v", sql, got, want, err)
 		}
 	}
 }

@@ -20,6 +20,7 @@
 //	deparse.go  Env, Expr, Query; the printer
 //	const.go    constants
 //	expr.go     expressions
+//	pretty.go   brackets
 //	call.go     functions, operators, aggregates, windows, special syntaxes
 //	query.go    SELECT, set operations, WITH
 //	from.go     FROM

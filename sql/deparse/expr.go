@@ -30,19 +30,20 @@ func (p *printer) exprShow(e plan.Expr, showImplicit bool) {
 	case *plan.Relabel:
 		p.relabel(x, showImplicit)
 	case *plan.CoerceViaIO:
-		p.coercion(x.Arg, x.Form, x.Typed, showImplicit)
+		p.coercion(x.Arg, x.Form, x, showImplicit)
 	case *plan.ArrayCoerce:
-		p.coercion(x.Arg, x.Form, x.Typed, showImplicit)
+		p.coercion(x.Arg, x.Form, x, showImplicit)
 	case *plan.CoerceToDomain:
-		p.coercion(x.Arg, x.Form, x.Typed, showImplicit)
+		p.coercion(x.Arg, x.Form, x, showImplicit)
 	case *plan.BoolExpr:
 		p.boolean(x)
 	case *plan.NullTest:
 		p.nullTest(x)
 	case *plan.BooleanTest:
-		p.put("(")
-		p.expr(x.Arg)
-		p.put([...]string{" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN"}[x.Kind] + ")")
+		p.open()
+		p.operand(x.Arg, false, x)
+		p.put([...]string{" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN"}[x.Kind])
+		p.close()
 	case *plan.DistinctExpr:
 		p.distinct(x)
 	case *plan.NullIf:
@@ -208,43 +209,44 @@ func (p *printer) relColumn(rel *catalog.Relation, attno int) string {
 
 // relabel prints a cast without effect on the value, or COLLATE.
 func (p *printer) relabel(x *plan.Relabel, showImplicit bool) {
-	a := x.Arg.T()
-	if x.Form == plan.FormExplicitCast && a.Type == x.Type && a.Typmod == x.Typmod && x.Collation != 0 {
-		p.put("(")
-		p.exprShow(x.Arg, showImplicit)
-		p.put(" COLLATE " + p.collation(x.Collation) + ")")
+	if isCollate(x) {
+		p.open()
+		p.operand(x.Arg, showImplicit, x)
+		p.put(" COLLATE " + p.collation(x.Collation))
+		p.close()
 		return
 	}
-	p.coercion(x.Arg, x.Form, x.Typed, showImplicit)
+	p.coercion(x.Arg, x.Form, x, showImplicit)
 }
 
 // coercion prints a cast, or its argument alone when it is implicit.
-func (p *printer) coercion(arg plan.Expr, form plan.CallForm, t plan.Typed, showImplicit bool) {
+func (p *printer) coercion(arg plan.Expr, form plan.CallForm, cast plan.Expr, showImplicit bool) {
 	if form == plan.FormImplicitCast && !showImplicit {
-		p.expr(arg)
+		p.operand(arg, false, cast)
 		return
 	}
-	p.castTo(arg, t.Type, t.Typmod)
+	p.castTo(arg, cast)
 }
 
 // castTo is get_coercion_expr.
-func (p *printer) castTo(arg plan.Expr, t types.OID, mod types.Typmod) {
-	if c, ok := arg.(*plan.Const); ok && c.Type == t && c.Typmod == -1 {
+func (p *printer) castTo(arg, cast plan.Expr) {
+	t := cast.T()
+	if c, ok := arg.(*plan.Const); ok && c.Type == t.Type && c.Typmod == -1 {
 		p.constant(c, labelNever)
 	} else {
-		p.put("(")
-		p.expr(arg)
-		p.put(")")
+		p.open()
+		p.operand(arg, false, cast)
+		p.close()
 	}
-	p.put("::" + p.typeName(t, mod))
+	p.put("::" + p.typeName(t.Type, t.Typmod))
 }
 
 func (p *printer) boolean(x *plan.BoolExpr) {
-	p.put("(")
+	p.open()
 	if x.Kind == plan.Not {
 		p.put("NOT ")
-		p.expr(x.Args[0])
-		p.put(")")
+		p.operand(x.Args[0], false, x)
+		p.close()
 		return
 	}
 	word := " AND "
@@ -255,50 +257,52 @@ func (p *printer) boolean(x *plan.BoolExpr) {
 		if i > 0 {
 			p.put(word)
 		}
-		p.expr(a)
+		p.operand(a, false, x)
 	}
-	p.put(")")
+	p.close()
 }
 
 func (p *printer) nullTest(x *plan.NullTest) {
-	p.put("(")
-	p.exprShow(x.Arg, true)
-	switch {
-	case x.Not:
-		p.put(" IS NOT NULL)")
-	default:
-		p.put(" IS NULL)")
+	p.open()
+	p.operand(x.Arg, true, x)
+	if x.Not {
+		p.put(" IS NOT NULL")
+	} else {
+		p.put(" IS NULL")
 	}
+	p.close()
 }
 
 func (p *printer) distinct(x *plan.DistinctExpr) {
 	if x.Not {
-		p.put("(NOT ")
+		p.open()
+		p.put("NOT ")
 	}
-	p.put("(")
-	p.exprShow(x.Args[0], true)
+	p.open()
+	p.operand(x.Args[0], true, x)
 	p.put(" IS DISTINCT FROM ")
-	p.exprShow(x.Args[1], true)
-	p.put(")")
+	p.operand(x.Args[1], true, x)
+	p.close()
 	if x.Not {
-		p.put(")")
+		p.close()
 	}
 }
 
 func (p *printer) scalarArray(x *plan.ScalarArrayOp) {
-	p.put("(")
-	p.exprShow(x.Args[0], true)
+	p.open()
+	p.operand(x.Args[0], true, x)
 	word := " ALL ("
 	if x.UseOr {
 		word = " ANY ("
 	}
 	p.put(" " + p.operator(x.Op) + word)
-	p.exprShow(x.Args[1], true)
+	p.operand(x.Args[1], true, x)
 	// A bare subquery would be read as ANY over its rows.
 	if s, ok := x.Args[1].(*plan.SubLink); ok && s.Kind == plan.SubScalar {
 		p.put("::" + p.typeName(s.Type, s.Typmod))
 	}
-	p.put("))")
+	p.put(")")
+	p.close()
 }
 
 func (p *printer) caseExpr(x *plan.Case) {

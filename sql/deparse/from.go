@@ -51,7 +51,10 @@ func (p *printer) fromItem(q *plan.Query, it plan.FromItem) {
 }
 
 func (p *printer) join(q *plan.Query, j *plan.JoinExpr) {
-	p.put("(")
+	hasAlias := j.RTE >= 0 && j.RTE < len(q.RTable) && q.RTable[j.RTE].HasAlias
+	if hasAlias || !p.env.Pretty {
+		p.put("(")
+	}
 	p.fromItem(q, j.Left)
 	word := map[plan.JoinType]string{plan.JoinLeft: " LEFT JOIN ", plan.JoinRight: " RIGHT JOIN ", plan.JoinFull: " FULL JOIN "}[j.Type]
 	if word == "" {
@@ -60,7 +63,15 @@ func (p *printer) join(q *plan.Query, j *plan.JoinExpr) {
 		}
 	}
 	p.keyword(word, -indentStd, indentStd, indentJoin)
+	_, nested := j.Right.(*plan.JoinExpr)
+	nested = nested && p.env.Pretty && !aliased(q, j.Right)
+	if nested {
+		p.put("(")
+	}
 	p.fromItem(q, j.Right)
+	if nested {
+		p.put(")")
+	}
 	switch {
 	case len(j.Using) > 0 && p.usingHolds(j):
 		names := make([]string, len(j.Using))
@@ -69,16 +80,25 @@ func (p *printer) join(q *plan.Query, j *plan.JoinExpr) {
 		}
 		p.put(" USING (" + strings.Join(names, ", ") + ")")
 	case j.On != nil:
-		p.put(" ON (")
+		p.put(" ON ")
+		p.open()
 		p.expr(j.On)
-		p.put(")")
+		p.close()
 	case j.Type != plan.JoinInner:
 		p.put(" ON TRUE")
 	}
-	p.put(")")
-	if j.RTE >= 0 && j.RTE < len(q.RTable) && q.RTable[j.RTE].HasAlias {
+	if hasAlias || !p.env.Pretty {
+		p.put(")")
+	}
+	if hasAlias {
 		p.put(" " + quote(p.top().names[j.RTE]) + columnList(p.top().cols[j.RTE], nil))
 	}
+}
+
+// aliased says whether an entry of FROM is a join with an alias, which prints in brackets.
+func aliased(q *plan.Query, it plan.FromItem) bool {
+	j, ok := it.(*plan.JoinExpr)
+	return ok && j.RTE >= 0 && j.RTE < len(q.RTable) && q.RTable[j.RTE].HasAlias
 }
 
 // usingHolds says whether the joined columns are still called what USING says.

@@ -22,7 +22,9 @@ func (e *environment) Deparse(q funcs.DeparseQuery) (string, bool, error) {
 		return "", false, err
 	}
 	names := catalog.Names{Reader: cat, Path: path, Database: s.info.Database}
-	d := catalog.Definer{Names: names}
+	d := catalog.Definer{Names: names, Pretty: func(rel *catalog.Relation, text string) (string, error) {
+		return s.prettyText(names, rel, text)
+	}}
 	switch q.Kind {
 	case "viewdef":
 		return s.viewText(names, q)
@@ -101,8 +103,24 @@ func (s *Session) viewText(n catalog.Names, q funcs.DeparseQuery) (string, bool,
 			columns = append(columns, c.Name)
 		}
 	}
-	text, err := deparse.Query(s.deparseEnv(n), query, columns)
+	print := s.deparseEnv(n)
+	print.Pretty = q.Pretty
+	text, err := deparse.Query(print, query, columns)
 	return text + ";", err == nil, err
+}
+
+// prettyText prints a stored expression without needless brackets.
+func (s *Session) prettyText(n catalog.Names, rel *catalog.Relation, text string) (string, error) {
+	env, err := s.bindEnv("")
+	if err != nil {
+		return "", err
+	}
+	bind := func(rel *catalog.Relation, text string) (plan.Expr, error) {
+		return planner.BindStored(n.Reader, env, rel, text, planner.UseCopyWhere)
+	}
+	print := s.deparseEnv(n)
+	print.Pretty = true
+	return deparse.Stored(print, bind, rel, text)
 }
 
 // expressionText is pg_get_expr.
@@ -118,7 +136,9 @@ func (s *Session) expressionText(n catalog.Names, q funcs.DeparseQuery) (string,
 	bind := func(rel *catalog.Relation, text string) (plan.Expr, error) {
 		return planner.BindStored(n.Reader, env, rel, text, planner.UseCopyWhere)
 	}
-	text, err := deparse.Stored(s.deparseEnv(n), bind, rel, q.Text)
+	print := s.deparseEnv(n)
+	print.Pretty = q.Pretty
+	text, err := deparse.Stored(print, bind, rel, q.Text)
 	return text, err == nil, err
 }
 
