@@ -4,6 +4,7 @@ import (
 	"herd/planner/plan"
 	"herd/sql/ast"
 	"herd/sql/catalog"
+	"herd/sql/catalog/pgdata"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/storage"
@@ -65,6 +66,7 @@ type binder struct {
 	missed  []plan.Dependency
 	deps    []plan.Dependency
 	schemas map[types.OID]string
+	fn      *pgdata.Proc // the SQL function whose body is bound: its parameters are known by name
 }
 
 const (

@@ -60,6 +60,10 @@ func Plan(cat catalog.Reader, env *BindEnv, q *plan.Query, info *ParamInfo, o Op
 			p.Params[i] = plan.Typed{Type: t, Typmod: -1, Loc: -1}
 		}
 	}
+	q, err := ps.inlineFunctions(q)
+	if err != nil {
+		return nil, err
+	}
 	ps.survey(q, 0)
 	r := ps.newRoot(nil, q)
 	node, err := r.planTop()

@@ -3,6 +3,7 @@ package planner
 import (
 	"herd/planner/plan"
 	"herd/sql/ast"
+	"herd/sql/catalog"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 )
@@ -133,7 +134,7 @@ func (s *scope) lookupInItem(from *scope, it *nsItem, levels int, name string, l
 		return found, nil
 	}
 	r := from.q.RTable[it.rte]
-	if r.Kind == plan.RTERelation {
+	if r.Kind == plan.RTERelation && r.Rel.Kind != catalog.KindView && r.Rel.Kind != catalog.KindComposite {
 		if sc := systemColumn(name); sc != nil && it.cols == nil {
 			if s.kind == kindCheck && name != "tableoid" {
 				return nil, s.b.errorAt(loc, sqlerr.InvalidColumnReference, "system column \"%s\" reference in check constraint is invalid", name)
@@ -257,6 +258,9 @@ func (s *scope) tableByName(schema, name string, loc int) (*scope, *nsItem, int,
 func (s *scope) columnRef(c *ast.ColumnRef) (plan.Expr, error) {
 	loc := int(c.Off)
 	if c.Star {
+		if len(c.Parts) > 0 {
+			return s.rowRef(c)
+		}
 		return nil, s.b.errorAt(loc, sqlerr.SyntaxError, "row expansion via \"*\" is not supported here")
 	}
 	parts := c.Parts
@@ -277,6 +281,9 @@ func (s *scope) columnRef(c *ast.ColumnRef) (plan.Expr, error) {
 		}
 		if it != nil {
 			return s.wholeRow(p, it, levels, loc), nil
+		}
+		if e, err := s.b.argument("", parts[0], loc); e != nil || err != nil {
+			return e, err
 		}
 		return nil, s.missingColumn("", parts[0], loc)
 	}
@@ -299,6 +306,9 @@ func (s *scope) columnRef(c *ast.ColumnRef) (plan.Expr, error) {
 		return nil, err
 	}
 	if it == nil {
+		if e, err := s.b.argument(table, col, loc); e != nil || err != nil {
+			return e, err
+		}
 		return nil, s.missingTable(schema, table, loc)
 	}
 	v, err := s.lookupInItem(p, it, levels, col, loc)
@@ -312,6 +322,40 @@ func (s *scope) columnRef(c *ast.ColumnRef) (plan.Expr, error) {
 		return f, err
 	}
 	return nil, s.missingColumn(table, col, loc)
+}
+
+// rowRef is transformWholeRowRef: t.* inside an expression is the row as one value.
+func (s *scope) rowRef(c *ast.ColumnRef) (plan.Expr, error) {
+	parts, schema := c.Parts, ""
+	if len(parts) > 1 {
+		schema = parts[len(parts)-2]
+	}
+	table := parts[len(parts)-1]
+	p, it, levels, err := s.tableByName(schema, table, int(c.Off))
+	if err != nil {
+		return nil, err
+	}
+	if it == nil {
+		return nil, s.missingTable(schema, table, int(c.Off))
+	}
+	return s.wholeRow(p, it, levels, int(c.Off)), nil
+}
+
+// argument finds a parameter of the SQL function whose body is bound: by its name, qualified by the function's name or not.
+func (b *binder) argument(fn, name string, loc int) (plan.Expr, error) {
+	if b.fn == nil || fn != "" && fn != b.fn.Name {
+		return nil, nil
+	}
+	k := 0
+	for i, n := range b.fn.ArgNames {
+		if b.fn.ArgModes != nil && (b.fn.ArgModes[i] == 'o' || b.fn.ArgModes[i] == 't') {
+			continue
+		}
+		if k++; n == name && n != "" {
+			return b.params.ref(b, k, loc)
+		}
+	}
+	return nil, nil
 }
 
 // columnRefBanned rejects column references where there can be none.
