@@ -342,7 +342,9 @@ func (s *scan) pinnedOID(attno int) (types.OID, bool) {
 }
 
 // wants reports whether a column is asked for, for those that are dear to make.
-func (s *scan) wants(attno int) bool { return s.need == nil || s.need[attno-1] }
+func (s *scan) wants(attno int) bool {
+	return s.need == nil || attno <= len(s.need) && s.need[attno-1]
+}
 
 // once makes a step function of a function that emits all rows at once.
 func once(f func() error) func() (bool, error) {
