@@ -496,7 +496,7 @@ func (s *scope) aggOrder(a *plan.Aggref, x *ast.FuncCall) error {
 // aggLevel finds the query level an aggregate belongs to and checks that it may stand there.
 func (s *scope) aggLevel(a *plan.Aggref, loc int) error {
 	b := s.b
-	level, nested := -1, -1
+	level, nested, nestedLoc := -1, -1, -1
 	var window, srf plan.Expr
 	visit := func(root plan.Expr) {
 		deepExpr(root, 0, func(e plan.Expr, l int) bool {
@@ -507,7 +507,7 @@ func (s *scope) aggLevel(a *plan.Aggref, loc int) error {
 				}
 			case *plan.Aggref:
 				if up := v.LevelsUp - l; up >= 0 && (nested < 0 || up < nested) {
-					nested = up
+					nested, nestedLoc = up, v.Loc
 				}
 			case *plan.WindowFunc:
 				if l == 0 {
@@ -534,7 +534,7 @@ func (s *scope) aggLevel(a *plan.Aggref, loc int) error {
 		level = max(nested, 0)
 	}
 	if nested >= 0 && nested == level {
-		return b.errorAt(loc, sqlerr.GroupingError, "aggregate function calls cannot be nested")
+		return b.errorAt(nestedLoc, sqlerr.GroupingError, "aggregate function calls cannot be nested")
 	}
 	if window != nil {
 		return b.errorAt(window.T().Loc, sqlerr.GroupingError, "aggregate function calls cannot contain window function calls")

@@ -24,7 +24,14 @@ func (s *scope) bindOnConflict(x *ast.OnConflict, rel *catalog.Relation, item *n
 	if !x.DoUpdate {
 		return nil
 	}
-	s.ns = []*nsItem{item, s.newItem(oc.ExcludedRTE)}
+	exItem := s.newItem(oc.ExcludedRTE)
+	if s.view != nil {
+		exItem.cols = append([]nsColumn(nil), item.cols...)
+		for i := range exItem.cols {
+			exItem.cols[i].rte = oc.ExcludedRTE
+		}
+	}
+	s.ns = []*nsItem{item, exItem}
 	var err error
 	if oc.Set, err = s.setClause(x.Set, rel); err != nil {
 		return err

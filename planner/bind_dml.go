@@ -21,11 +21,18 @@ func (s *scope) targetTable(t *ast.TableRef, need uint32, verb string) (*nsItem,
 	case catalog.KindMatView:
 		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view \"%s\"", rel.Name)
 	case catalog.KindView:
+		vt, why, err := b.updatable(rel, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		if vt != nil {
+			return s.viewTable(vt, t, need)
+		}
 		hint := map[string][2]string{
 			"insert into": {"inserting into", "INSERT"}, "update": {"updating", "UPDATE"}, "delete from": {"deleting from", "DELETE"},
 		}[verb]
 		return nil, nil, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cannot %s view \"%s\"", verb, rel.Name).
-			WithDetail("Views that do not select from a single table or view are not automatically updatable.").
+			WithDetail("%s", why).
 			WithHint("To enable %s the view, provide an INSTEAD OF %s trigger or an unconditional ON %s DO INSTEAD rule.", hint[0], hint[1], hint[1])
 	}
 	if rel.Virtual != nil || rel.OID < 16384 {
@@ -37,12 +44,33 @@ func (s *scope) targetTable(t *ast.TableRef, need uint32, verb string) (*nsItem,
 	}
 	s.targetRel = s.addRTE(r)
 	s.q.Result = s.targetRel
-	_ = b
 	return s.newItem(s.targetRel), rel, nil
+}
+
+// viewTable makes the base table of an automatically updatable view the target, seen through the view's columns.
+func (s *scope) viewTable(vt *viewTarget, t *ast.TableRef, need uint32) (*nsItem, *catalog.Relation, error) {
+	r := &plan.RTE{Kind: plan.RTERelation, Alias: vt.view.Name, HasAlias: true, Rel: vt.base, Cols: relColumns(vt.base), Need: need, Security: vt.view.Owner}
+	if t.Alias != nil && t.Alias.Name != "" {
+		r.Alias = t.Alias.Name
+	}
+	s.targetRel = s.addRTE(r)
+	s.q.Result = s.targetRel
+	s.addRTE(&plan.RTE{Kind: plan.RTERelation, Alias: vt.view.Name, Rel: vt.view, Cols: relColumns(vt.view), Need: need}) // for its rights
+	s.view = vt
+	it, err := s.viewItem(vt, s.targetRel)
+	return it, vt.base, err
 }
 
 // columnNumber finds a column to assign.
 func (s *scope) columnNumber(rel *catalog.Relation, name string, loc int) (int, error) {
+	if s.view != nil {
+		for i := range s.view.view.Columns {
+			if s.view.view.Columns[i].Name == name {
+				return s.view.attnos[i] - 1, nil
+			}
+		}
+		return 0, s.b.errorAt(loc, sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, s.view.view.Name)
+	}
 	for i := range rel.Columns {
 		if c := &rel.Columns[i]; !c.Dropped && c.Name == name {
 			return i, nil
@@ -180,6 +208,12 @@ type insertColumn struct {
 // insertColumns is checkInsertTargets.
 func (s *scope) insertColumns(rel *catalog.Relation, x *ast.Insert) ([]insertColumn, error) {
 	var out []insertColumn
+	if len(x.Columns) == 0 && s.view != nil {
+		for _, a := range s.view.attnos {
+			out = append(out, insertColumn{a - 1, -1})
+		}
+		return out, nil
+	}
 	if len(x.Columns) == 0 {
 		out = make([]insertColumn, 0, len(rel.Columns))
 		for i := range rel.Columns {
@@ -457,6 +491,9 @@ func (s *scope) dmlFrom(item *nsItem, from []ast.FromItem, where ast.Expr) error
 		return err
 	}
 	item.latOnly, item.latOK = false, true
+	if s.view != nil {
+		s.q.Where = onRTE(s.view.quals, 0, item.rte)
+	}
 	if where == nil {
 		return nil
 	}
@@ -464,7 +501,7 @@ func (s *scope) dmlFrom(item *nsItem, from []ast.FromItem, where ast.Expr) error
 	if err != nil {
 		return err
 	}
-	s.q.Where = w
+	s.q.Where = andExprs(append(splitAnd(nil, s.q.Where), splitAnd(nil, w)...))
 	return nil
 }
 
@@ -481,9 +518,6 @@ func (s *scope) setClause(set []ast.Assignment, rel *catalog.Relation) ([]*plan.
 			t := &a.Targets[k]
 			at, err := s.columnNumber(rel, t.Name, int(t.Off))
 			if err != nil {
-				if len(t.Steps) > 0 && t.Name == s.q.RTable[s.targetRel].Alias {
-					return nil, sqlerr.From(err).WithHint("SET target columns cannot be qualified with the relation name.")
-				}
 				return nil, err
 			}
 			if out, err = s.setColumn(out, rel, at, t, exprs[k]); err != nil {

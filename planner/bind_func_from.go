@@ -84,6 +84,9 @@ func (s *scope) fromCall(call ast.Expr) (plan.Expr, error) {
 func (b *binder) funcColumns(e plan.Expr, name, alias string, defs []*ast.ColumnDef, loc int) ([]plan.Column, error) {
 	t := e.T().Type
 	out, isRecord := b.outColumns(e)
+	if len(defs) > 0 {
+		loc = int(defs[0].Off)
+	}
 	switch {
 	case out != nil:
 		if len(defs) > 0 {

@@ -204,6 +204,18 @@ func (s *scope) checkGrouping() error {
 	if q.Having != nil {
 		g.check(q.Having, 0)
 	}
+	if g.err == nil && q.HasAggs && s.selfReference() {
+		loc := -1
+		queryExprs(q, func(e plan.Expr) {
+			find(e, func(x plan.Expr) bool {
+				if a, ok := x.(*plan.Aggref); ok && a.LevelsUp == 0 && loc < 0 {
+					loc = a.Loc
+				}
+				return false
+			})
+		})
+		return s.b.errorAt(loc, sqlerr.InvalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
+	}
 	return g.err
 }
 

@@ -216,7 +216,7 @@ func (s *scope) bindDistinct(c *ast.SelectCore) error {
 		}
 		return nil
 	}
-	var on []int
+	var on, locs []int
 	for _, e := range c.DistinctOn {
 		t, err := s.sortTarget(e, kindDistinctOn, "DISTINCT ON")
 		if err != nil {
@@ -230,32 +230,34 @@ func (s *scope) bindDistinct(c *ast.SelectCore) error {
 			dup = dup || o == t
 		}
 		if !dup {
-			on = append(on, t)
+			on, locs = append(on, t), append(locs, int(e.Pos()))
 		}
 	}
 	matched := map[int]bool{}
 	skipped := false
 	for _, t := range q.OrderByTarget {
-		in := false
-		for _, o := range on {
-			in = in || o == t
+		in, loc := false, -1
+		for i, o := range on {
+			if o == t {
+				in, loc = true, locs[i]
+			}
 		}
 		if !in {
 			skipped = true
 			continue
 		}
 		if skipped {
-			return b.errorAt(q.Targets[t].Expr.T().Loc, sqlerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
+			return b.errorAt(loc, sqlerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 		}
 		matched[t] = true
 		q.DistinctOn = append(q.DistinctOn, q.Targets[t].Expr)
 	}
-	for _, t := range on {
+	for i, t := range on {
 		if matched[t] {
 			continue
 		}
 		if skipped {
-			return b.errorAt(q.Targets[t].Expr.T().Loc, sqlerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
+			return b.errorAt(locs[i], sqlerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 		}
 		if _, _, _, err := b.sortOps(q.Targets[t].Expr.T().Type, true, true, q.Targets[t].Expr.T().Loc); err != nil {
 			return err

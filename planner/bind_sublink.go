@@ -182,6 +182,11 @@ func (s *scope) indirection(x *ast.Indirection) (plan.Expr, error) {
 func (s *scope) unknownField(e plan.Expr, name string, loc int) error {
 	b := s.b
 	t := e.T().Type
+	if v, ok := e.(*plan.Var); ok && v.Attno == 0 {
+		if p := s.up(v.LevelsUp); p != nil {
+			return b.errorAt(loc, sqlerr.UndefinedColumn, "column %s.%s does not exist", p.q.RTable[v.RTE].Alias, name)
+		}
+	}
 	switch {
 	case b.isComplex(t):
 		return b.errorAt(loc, sqlerr.UndefinedColumn, "column \"%s\" not found in data type %s", name, b.typeName(t))
@@ -284,4 +289,14 @@ func (s *scope) jsonSubscript(e plan.Expr, steps []ast.Step, loc int) (plan.Expr
 		n.Upper = append(n.Upper, r)
 	}
 	return n, nil
+}
+
+// up is the scope n levels out.
+func (s *scope) up(n int) *scope {
+	for range n {
+		if s = s.parent; s == nil {
+			return nil
+		}
+	}
+	return s
 }

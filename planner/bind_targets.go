@@ -365,10 +365,6 @@ func figure(e ast.Expr) (string, int) {
 	case *ast.SQLValue:
 		return [...]string{"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "current_role", "current_user", "user",
 			"session_user", "current_catalog", "current_schema"}[x.Func], 2
-	case *ast.Const:
-		if x.Kind == ast.ConstBool {
-			return "bool", 1
-		}
 	}
 	return "", 0
 }

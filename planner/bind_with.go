@@ -15,6 +15,7 @@ type withItem struct {
 	known bool  // columns are known (the non-recursive term is bound)
 	refs  int   // references to itself
 	bad   string
+	locs  []int // of the non-recursive term's columns
 }
 
 // bindWith is transformWithClause. Items of WITH RECURSIVE are bound when first referred to, the others in order.
@@ -113,7 +114,7 @@ func (s *scope) checkRecursiveTypes(it *withItem, q *plan.Query) error {
 		n++
 		if ty := t.Expr.T(); ty.Type != c.Type || ty.Typmod != c.Typmod {
 			hint := "Cast the output of the non-recursive term to the correct type."
-			return s.b.errorAt(t.Expr.T().Loc, sqlerr.DatatypeMismatch, "recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
+			return s.b.errorAt(it.locs[n-1], sqlerr.DatatypeMismatch, "recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
 				it.cte.Name, n, s.b.typeNameMod(c.Type, c.Typmod), s.b.typeNameMod(ty.Type, ty.Typmod)).WithHint("%s", hint)
 		}
 	}
@@ -210,4 +211,19 @@ func (s *scope) checkSelfRef(it *withItem, loc int) error {
 	}
 	it.refs++
 	return nil
+}
+
+// selfReference finds the WITH item being bound that this level refers to.
+func (s *scope) selfReference() bool {
+	for _, r := range s.q.RTable {
+		if r.Kind != plan.RTECTE {
+			continue
+		}
+		for p := s; p != nil; p = p.parent {
+			if p.cteBody != nil && p.cteBody.cte == r.CTE && p.cteBody.state == 1 {
+				return true
+			}
+		}
+	}
+	return false
 }

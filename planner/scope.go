@@ -62,6 +62,7 @@ type scope struct {
 	srfOK                bool           // the call being bound may return a set (FROM)
 	targetRel            int            // RTE of the table an INSERT or UPDATE writes, -1 none
 	domain               *plan.CaseTest // VALUE in a domain check
+	view                 *viewTarget    // the updatable view a statement writes through
 	resolveUnk           bool           // an outer context does not give unknown targets a type
 	groupings            []*plan.GroupingFunc
 }

@@ -1,0 +1,128 @@
+package planner
+
+import (
+	"herd/planner/plan"
+	"herd/sql/catalog"
+	"herd/sql/sqlerr"
+)
+
+// viewTarget is an automatically updatable view that a statement writes: its columns as columns of the base table.
+type viewTarget struct {
+	view   *catalog.Relation
+	base   *catalog.Relation
+	attnos []int // for each view column the attribute number in base, 0 = not a plain column
+	quals  plan.Expr
+}
+
+// updatable resolves a simple view over one table, through views over views. It returns nil and a reason when the view is not one.
+func (b *binder) updatable(view *catalog.Relation, depth int) (*viewTarget, string, error) {
+	if depth > maxViewDepth {
+		return nil, "", tooDeep()
+	}
+	q, err := b.viewQuery(view)
+	if err != nil {
+		return nil, "", err
+	}
+	if why := notUpdatable(q); why != "" {
+		return nil, why, nil
+	}
+	ref := q.From[0].(plan.RangeRef)
+	rte := q.RTable[ref.RTE]
+	t := &viewTarget{view: view, base: rte.Rel, quals: onRTE(q.Where, ref.RTE, 0)}
+	for _, tg := range q.Targets {
+		n := 0
+		if v, ok := tg.Expr.(*plan.Var); ok && v.Attno > 0 && v.LevelsUp == 0 {
+			n = v.Attno
+		}
+		t.attnos = append(t.attnos, n)
+	}
+	if rte.Rel.Kind != catalog.KindView {
+		return t, "", nil
+	}
+	inner, why, err := b.updatable(rte.Rel, depth+1)
+	if inner == nil {
+		return nil, why, err
+	}
+	bad := false
+	if t.quals != nil {
+		t.quals = rewrite(t.quals, func(e plan.Expr) plan.Expr {
+			v, ok := e.(*plan.Var)
+			if !ok || v.Attno <= 0 || v.LevelsUp > 0 {
+				return e
+			}
+			n := *v
+			if n.Attno = inner.attnos[v.Attno-1]; n.Attno == 0 {
+				bad = true
+			}
+			return &n
+		})
+	}
+	if bad {
+		return nil, "Views that do not select from a single table or view are not automatically updatable.", nil
+	}
+	for i, a := range t.attnos {
+		if a > 0 {
+			t.attnos[i] = inner.attnos[a-1]
+		}
+	}
+	t.base = inner.base
+	t.quals = andExprs(append(splitAnd(nil, inner.quals), splitAnd(nil, t.quals)...))
+	return t, "", nil
+}
+
+// notUpdatable is view_query_is_auto_updatable: "" or PostgreSQL's reason.
+func notUpdatable(q *plan.Query) string {
+	const single = "Views that do not select from a single table or view are not automatically updatable."
+	switch {
+	case q.Distinct || len(q.DistinctOn) > 0:
+		return "Views containing DISTINCT are not automatically updatable."
+	case len(q.GroupBy) > 0 || q.GroupingSets != nil:
+		return "Views containing GROUP BY are not automatically updatable."
+	case q.Having != nil:
+		return "Views containing HAVING are not automatically updatable."
+	case q.SetOp != nil:
+		return "Views containing UNION, INTERSECT, or EXCEPT are not automatically updatable."
+	case len(q.CTEs) > 0:
+		return "Views containing WITH are not automatically updatable."
+	case q.Limit != nil || q.Offset != nil:
+		return "Views containing LIMIT or OFFSET are not automatically updatable."
+	case q.HasAggs:
+		return "Views that return aggregate functions are not automatically updatable."
+	case q.HasWindow:
+		return "Views that return window functions are not automatically updatable."
+	case q.HasSRF:
+		return "Views that return set-returning functions are not automatically updatable."
+	}
+	if len(q.From) != 1 {
+		return single
+	}
+	ref, ok := q.From[0].(plan.RangeRef)
+	if !ok {
+		return single
+	}
+	r := q.RTable[ref.RTE]
+	if r.Kind != plan.RTERelation || r.Rel.Virtual != nil || r.Rel.Kind != catalog.KindTable && r.Rel.Kind != catalog.KindView {
+		return single
+	}
+	for _, t := range q.Targets {
+		if v, ok := t.Expr.(*plan.Var); ok && v.Attno > 0 {
+			return ""
+		}
+	}
+	return "Views that have no updatable columns are not automatically updatable."
+}
+
+// viewItem makes the names by which a statement sees the base table of a view it writes.
+func (s *scope) viewItem(t *viewTarget, rte int) (*nsItem, error) {
+	r := s.q.RTable[rte]
+	it := s.newItem(rte)
+	it.relOID = 0
+	for i := range t.view.Columns {
+		c := &t.view.Columns[i]
+		if t.attnos[i] == 0 {
+			return nil, sqlerr.Unsupported("writing to view \"%s\", whose column \"%s\" is not a column of its base relation,", t.view.Name, c.Name)
+		}
+		it.cols = append(it.cols, nsColumn{name: c.Name, rte: rte, attno: t.attnos[i], typ: r.Cols[t.attnos[i]-1].Typed})
+	}
+	return it, nil
+}
