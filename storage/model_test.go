@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand"
@@ -13,6 +14,9 @@ import (
 	"herd/internal/vfs"
 	"herd/storage/block"
 )
+
+// seeds is how many runs of TestModel there are: `go test -run Model -seeds 200 ./storage` looks further.
+var seeds = flag.Int64("seeds", 3, "runs of the model test per page size")
 
 // rows is a model of one tree; db of all trees.
 type rowsModel map[string]string
@@ -322,7 +326,7 @@ func TestModel(t *testing.T) {
 		rounds = 60
 	}
 	for _, page := range []int{256, 1024, 8192} {
-		for seed := range int64(3) {
+		for seed := range *seeds {
 			t.Run(fmt.Sprintf("page%d/%d", page, seed), func(t *testing.T) {
 				f := newFixture(t, seed, page)
 				for i := range rounds {

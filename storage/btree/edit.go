@@ -251,9 +251,13 @@ func (e *Editor) restructure(n *Inner, edits []edit, right bool) edit {
 	return e.build(n.Level, ents, right)
 }
 
+// keysMax is the most bytes of separators in a node, whatever the page size: even with the longest keys a node then has
+// eight children, so that trees stay low.
+const keysMax = 8 * block.MaxKey
+
 // build makes one or more nodes of ents, of which there is at least one.
 func (e *Editor) build(level uint8, ents []entry, right bool) (out edit) {
-	limit := max(e.Page, 2048)
+	const limit = keysMax
 	total := 0
 	for i := range ents {
 		total += len(ents[i].sep)
@@ -266,7 +270,7 @@ func (e *Editor) build(level uint8, ents []entry, right bool) (out edit) {
 	first := true
 	for len(ents) > 0 {
 		k, size := 0, 0
-		for k < len(ents) && k < target && (k < 4 || size+len(ents[k].sep) <= limit) {
+		for k < len(ents) && k < target && (k < 2 || size+len(ents[k].sep) <= limit) {
 			size += len(ents[k].sep)
 			k++
 		}

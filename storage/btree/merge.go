@@ -50,7 +50,7 @@ func (e *Editor) fits(l, r *Handle, sep []byte) bool {
 		x, y := a.Inner(), b.Inner()
 		keys := len(x.keys.Bytes) + len(y.keys.Bytes) + len(sep) +
 			len(x.keys.Prefix)*len(x.Kids) + len(y.keys.Prefix)*len(y.Kids)
-		return len(a.Kids)+len(b.Kids) <= MaxKids*3/4 && keys <= max(e.Page, 2048)
+		return len(a.Kids)+len(b.Kids) <= MaxKids*3/4 && keys <= keysMax*3/4
 	}
 	p := len(a.Leaf().Prefix())*a.Leaf().Len() + len(b.Leaf().Prefix())*b.Leaf().Len()
 	return len(a.Data)+len(b.Data)+p <= e.Page*3/4
