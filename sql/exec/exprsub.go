@@ -31,6 +31,9 @@ func (c *compiler) subPlan(e *plan.SubPlan) (program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(e.ParamIDs) == 0 && !e.Hashed && !dependent(e.Plan) {
+		op = newMaterialize(op, e.Plan) // run once, read for every row
+	}
 	p := &subPlanProg{kind: e.Kind, op: op, params: e.ParamIDs, typ: e.Type}
 	if p.args, err = c.compileAll(e.Args); err != nil {
 		return nil, err
@@ -258,12 +261,13 @@ type hashedSub struct {
 	types       []types.OID
 	colls       []types.OID
 	built       bool
+	moving      bool // the subquery depends on exec params: the table is built anew for every batch
 	total       int
 	lv, rv      []*vec.Vector
 }
 
 func (c *compiler) hashedSub(e *plan.SubPlan) (*hashedSub, error) {
-	h := &hashedSub{key: eqKey{cols: eqCols(e.HashKeys)}}
+	h := &hashedSub{key: eqKey{cols: eqCols(e.HashKeys)}, moving: dependent(e.Plan)}
 	var kinds []types.Kind
 	for _, k := range e.HashKeys {
 		l, err := c.compile(k.Left)
@@ -349,6 +353,9 @@ func (h *hashedSub) add(i int) error {
 }
 
 func (h *hashedSub) eval(f *frame, sel []uint16, p *subPlanProg) (*vec.Vector, error) {
+	if h.moving {
+		h.reset()
+	}
 	if !h.built {
 		if err := h.build(f, p); err != nil {
 			return nil, err

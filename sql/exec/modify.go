@@ -72,7 +72,7 @@ func (s *State) buildModify(n *plan.ModifyTable) (Operator, error) {
 		return nil, err
 	}
 	o.retIn = newOutRows(kindsOf(n.Input))
-	o.retSrc = newRowBatch(s, n.Rel, w.allAtt, false)
+	o.retSrc = newRowBatch(s, n.Rel, w.allAtt, false).fromNewest()
 	o.retB.Cols = make([]*vec.Vector, o.natts+o.nIn)
 	o.retB.Src = o
 	o.out.Cols = make([]*vec.Vector, len(o.returning))
@@ -413,7 +413,7 @@ func (c *compiler) conflict(w *tableWriter, a *plan.ConflictAction) (*conflictPr
 		return nil, err
 	}
 	n := len(w.rel.Columns)
-	p.oldB, p.newB = newRowBatch(w.st, w.rel, w.allAtt, false), newRowBatch(w.st, w.rel, w.allAtt, false)
+	p.oldB, p.newB = newRowBatch(w.st, w.rel, w.allAtt, false).fromNewest(), newRowBatch(w.st, w.rel, w.allAtt, false).fromNewest()
 	p.b.Cols = make([]*vec.Vector, 2*n)
 	p.b.Src = p
 	p.setA, p.vals = make([]bool, n), make([]types.Datum, n)

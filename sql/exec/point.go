@@ -93,7 +93,7 @@ func (t *Point) compile() error {
 	}
 	n := len(f.Rel.Columns)
 	t.setA, t.vals = make([]bool, n), make([]types.Datum, n)
-	t.old = newRowBatch(t.st, f.Rel, t.w.allAtt, false)
+	t.old = newRowBatch(t.st, f.Rel, t.w.allAtt, false).fromNewest()
 	if t.set, err = c.compileAll(f.Set); err != nil {
 		return err
 	}

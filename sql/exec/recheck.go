@@ -92,7 +92,7 @@ func (s *State) buildRecheckScan(n *plan.RecheckScan) (Operator, error) {
 	}
 	o := &recheckScanOp{st: s, node: n, from: s.rechecking, filter: f, copied: newOutRows(kindsOf(n))}
 	if n.Rel != nil && n.Rel.Layout() != nil {
-		o.rows = newRowBatch(s, n.Rel, n.Attnos, n.RowID)
+		o.rows = newRowBatch(s, n.Rel, n.Attnos, n.RowID).fromNewest()
 	}
 	return o, nil
 }

@@ -29,6 +29,7 @@ type rowBatch struct {
 	layout *row.Layout
 	attnos []int16
 	rowID  bool // last column is the row identity
+	newest bool // rows come from the newest state: so do their large values
 	rows   [][]byte
 	keys   [][]byte
 	out    []vec.Vector
@@ -43,6 +44,12 @@ func newRowBatch(st *State, rel *catalog.Relation, attnos []int16, rowID bool) *
 	r := &rowBatch{st: st, rel: rel, layout: rel.Layout(), attnos: attnos, rowID: rowID, out: make([]vec.Vector, n)}
 	r.Cols = make([]*vec.Vector, n)
 	r.Src = r
+	return r
+}
+
+// fromNewest marks the batch as one of rows of the newest state.
+func (r *rowBatch) fromNewest() *rowBatch {
+	r.newest = true
 	return r
 }
 
@@ -82,7 +89,11 @@ func (r *rowBatch) DecodeColumn(b *vec.Batch, col int) (*vec.Vector, error) {
 		r.system(v, a, b.Sel)
 		return v, nil
 	}
-	err := r.layout.DecodeVector(r.rows[:r.N], b.Sel, int(a)-1, v, r.st.large(r.rel))
+	large := r.st.large(r.rel)
+	if r.newest {
+		large = NewLargeReader(r.st.env.Tx.Newest(), r.rel)
+	}
+	err := r.layout.DecodeVector(r.rows[:r.N], b.Sel, int(a)-1, v, large)
 	return v, err
 }
 
@@ -289,8 +300,5 @@ func (s *State) noteRead(t storage.TreeID, lo, hi []byte) {
 
 // large returns the reader of rel's large values.
 func (s *State) large(rel *catalog.Relation) row.LargeReader {
-	if rel.LargeTree == 0 {
-		return nil
-	}
-	return &largeReader{view: s.env.View, tree: rel.LargeTree}
+	return NewLargeReader(s.env.View, rel)
 }

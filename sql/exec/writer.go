@@ -57,7 +57,8 @@ func (s *State) writer(n *plan.ModifyTable) (*tableWriter, error) {
 	for i := range natts {
 		w.allAtt = append(w.allAtt, int16(i+1))
 	}
-	w.newB, w.oldB, w.tmpB = newRowBatch(s, rel, w.allAtt, false), newRowBatch(s, rel, w.allAtt, false), newRowBatch(s, rel, w.allAtt, false)
+	batch := func() *rowBatch { return newRowBatch(s, rel, w.allAtt, false).fromNewest() }
+	w.newB, w.oldB, w.tmpB = batch(), batch(), batch()
 	if rel.PrimaryKey != nil && !rel.HiddenRowID {
 		w.pk = indexCols(rel, rel.PrimaryKey)
 		for _, c := range w.pk {
