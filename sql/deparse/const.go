@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"herd/planner/plan"
-	"herd/sql/catalog"
 	"herd/sql/types"
 )
 
@@ -69,15 +68,7 @@ func (p *printer) constCollation(c *plan.Const) {
 	}
 }
 
-// constText is the output of the value; names in it follow the printer's path, not the session's.
+// constText is the output of the value.
 func (p *printer) constText(c *plan.Const) string {
-	switch c.Type {
-	case types.RegclassOID, types.RegprocOID, types.RegprocedureOID, types.RegoperOID, types.RegoperatorOID, types.RegtypeOID,
-		types.RegnamespaceOID, types.RegroleOID, types.RegcollationOID:
-		n := catalog.Names{Reader: p.env.Cat, Path: p.env.Path, Database: p.env.Database}
-		if s, ok := n.RegOut(c.Type, types.OID(c.Value.I)); ok {
-			return s
-		}
-	}
 	return string(types.Output(p.env.IO, nil, c.Type, c.Value))
 }

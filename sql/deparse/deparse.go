@@ -63,9 +63,13 @@ type printer struct {
 
 func newPrinter(env *Env) *printer {
 	e := *env
-	if e.IO == nil {
-		e.IO = types.NewIOContext()
+	io := types.NewIOContext()
+	if e.IO != nil {
+		*io = *e.IO
 	}
+	// Names in constants (regclass, enum labels) follow the printer's path, not the session's.
+	io.Catalog = catalog.Names{Reader: e.Cat, Path: e.Path, Database: e.Database}
+	e.IO = io
 	return &printer{env: &e}
 }
 
