@@ -53,6 +53,7 @@ type filterOp struct {
 	st   *State
 	in   Operator
 	cond *filterProg
+	id   int
 	pure bool // reading ahead is harmless
 	ramp ramp
 	readAhead
@@ -70,7 +71,7 @@ func (s *State) buildFilter(n *plan.Filter) (Operator, error) {
 	if c == nil {
 		return in, nil
 	}
-	return &filterOp{st: s, in: in, cond: c, pure: !c.volatile && pureNode(n.Input)}, nil
+	return &filterOp{st: s, in: in, id: n.ID, cond: c, pure: !c.volatile && pureNode(n.Input)}, nil
 }
 
 func (o *filterOp) Open(env *Env) error {
@@ -104,6 +105,7 @@ func (o *filterOp) Next(want int) (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
+		o.st.removed(o.id, b.Rows(), count(b.N, sel))
 		if sel != nil && len(sel) == 0 {
 			if err := o.st.interrupt(); err != nil {
 				return nil, err

@@ -240,6 +240,7 @@ func (o *scanOp) Next(want int) (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
+		o.st.removed(o.node.ID, n, count(n, sel))
 		if sel != nil && len(sel) == 0 {
 			continue
 		}

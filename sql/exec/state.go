@@ -273,6 +273,13 @@ func (s *State) runInit(x *initPlan) error {
 	return x.op.Close()
 }
 
+// removed counts, for EXPLAIN ANALYZE, the rows that a node's filter dropped.
+func (s *State) removed(id, before, after int) {
+	if s.counted {
+		s.stats[id].Removed += int64(before - after)
+	}
+}
+
 // ramp gives batch sizes: small first, then larger by four up to vec.MaxRows.
 type ramp struct{ n int }
 
