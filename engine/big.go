@@ -11,85 +11,137 @@ const commitKind = txlog.Commit
 
 type spaceClass = txlog.Class
 
-// classOf tells whether a change set only takes away: it may then use the log's last bytes.
-func classOf(cs storage.ChangeSet) spaceClass {
-	for i := range cs {
-		if op := cs[i].Op; op != storage.OpDelete && op != storage.OpDropTree && cs[i].Tree >= storage.ReservedTrees {
-			return txlog.Normal
+// classOf tells whether a transaction only takes away: it may then use the log's last bytes.
+func classOf(o *storage.Overlay) spaceClass {
+	w := o.Walk()
+	var buf [64]storage.Change
+	for {
+		cs := w.Next(buf[:0], len(buf))
+		if len(cs) == 0 {
+			return txlog.Shrinking
+		}
+		for i := range cs {
+			if op := cs[i].Op; op != storage.OpDelete && op != storage.OpDropTree && cs[i].Tree >= storage.ReservedTrees {
+				return txlog.Normal
+			}
 		}
 	}
-	return txlog.Shrinking
 }
 
-// openParts are the transactions with parts in the log and no end yet.
+// openParts are the transactions whose parts in the log are still needed: those without an end, and those whose Commit
+// entry is not yet behind a checkpoint.
 type openParts struct {
-	mu    sync.Mutex
-	first map[uint64]txlog.Position // at or below the transaction's first part
+	mu   sync.Mutex
+	open map[uint64]partSpan
 }
 
-func (p *openParts) init() { p.first = map[uint64]txlog.Position{} }
+type partSpan struct {
+	first  txlog.Position // at or below the transaction's first part
+	commit txlog.Seq      // of its Commit entry, 0 = not ordered yet
+}
 
-func (p *openParts) open(tx uint64, at txlog.Position) {
+func (p *openParts) init() { p.open = map[uint64]partSpan{} }
+
+func (p *openParts) begin(tx uint64, at txlog.Position) {
 	p.mu.Lock()
-	if _, ok := p.first[tx]; !ok {
-		p.first[tx] = at
+	if _, ok := p.open[tx]; !ok {
+		p.open[tx] = partSpan{first: at}
 	}
 	p.mu.Unlock()
 }
 
-func (p *openParts) end(tx uint64) {
+// committed notes the entry that made the parts effective.
+func (p *openParts) committed(tx uint64, seq txlog.Seq) {
 	p.mu.Lock()
-	delete(p.first, tx)
+	p.open[tx] = partSpan{p.open[tx].first, seq}
 	p.mu.Unlock()
 }
 
-// floor returns the lowest position that an open transaction needs, or at.
-func (p *openParts) floor(at txlog.Position) txlog.Position {
+// aborted forgets parts that are void.
+func (p *openParts) aborted(tx uint64) {
+	p.mu.Lock()
+	delete(p.open, tx)
+	p.mu.Unlock()
+}
+
+// floor returns the lowest position that a checkpoint containing entries up to last must keep, at most at.
+func (p *openParts) floor(at txlog.Position, last txlog.Seq) txlog.Position {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, f := range p.first {
-		at = min(at, f)
+	for _, s := range p.open {
+		if s.commit == 0 || s.commit > last {
+			at = min(at, s.first)
+		}
 	}
 	return at
 }
 
-// partsEnd returns how many changes at the front of cs go into a part, 0 when all fit into one entry.
-func partsEnd(cs storage.ChangeSet) int {
-	size := 0
-	for i := range cs {
-		size += changeBytes(&cs[i])
-		if size > payloadMax-payloadHeader {
-			return i
+// forget drops what a finished checkpoint contains.
+func (p *openParts) forget(last txlog.Seq) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for tx, s := range p.open {
+		if s.commit != 0 && s.commit <= last {
+			delete(p.open, tx)
 		}
 	}
-	return 0
 }
 
-// writeParts writes what does not fit into the Commit entry ahead, and returns the number of parts.
-func (t *Tx) writeParts(cs storage.ChangeSet, class spaceClass) (parts uint32, err error) {
-	n := partsEnd(cs)
-	if n == 0 {
-		return 0, nil
+// walkStep is how many changes are looked at at a time.
+const walkStep = 512
+
+// encodeAll encodes all changes: what does not fit into the Commit entry is written ahead as parts, the rest is left in
+// the session's buffer. It returns the number of parts.
+func (t *Tx) encodeAll(class spaceClass) (parts uint32, err error) {
+	s, db := t.s, t.s.db
+	buf := appendHeader(nil, header{tx: t.ID()})
+	w, step := s.overlay.Walk(), make(storage.ChangeSet, 0, walkStep)
+	prev := storage.TreeID(0)
+	for cs := w.Next(step, walkStep); len(cs) > 0; cs = w.Next(step, walkStep) {
+		for i := range cs {
+			if len(buf)+changeBytes(&cs[i]) > payloadMax {
+				if err := t.writePart(buf, class); err != nil {
+					return 0, err
+				}
+				parts++
+				buf, prev = appendHeader(buf[:0], header{tx: t.ID(), parts: parts}), 0
+			}
+			buf = appendChange(buf, &cs[i], prev)
+			prev = cs[i].Tree
+		}
 	}
-	db, id := t.s.db, t.ID()
-	db.parts.open(id, db.log.End())
-	var buf []byte
-	for n > 0 {
-		buf = appendHeader(buf[:0], header{tx: id, parts: parts})
-		buf = appendChanges(buf, cs[:n])
-		if _, err := db.logOnly(txlog.Part, buf, class); err != nil {
-			db.abortParts(id)
-			return 0, err
-		}
-		parts++
-		if t.s.intr.Pending() {
-			db.abortParts(id)
-			return 0, t.s.intr.Err()
-		}
-		cs = cs[n:]
-		n = partsEnd(cs)
+	s.enc = append(appendHeader(s.enc[:0], t.header(parts)), buf[payloadHeader:]...)
+	if parts > 0 {
+		db.stats.parts.Add(int64(parts))
 	}
 	return parts, nil
+}
+
+// writePart puts one part into the log. On error the transaction's parts are void.
+func (t *Tx) writePart(payload []byte, class spaceClass) error {
+	db := t.s.db
+	db.parts.begin(t.id, db.log.End())
+	_, err := db.logOnly(txlog.Part, payload, class)
+	if err == nil && t.s.intr.Pending() {
+		err = t.s.intr.Err()
+	}
+	if err != nil {
+		db.abortParts(t.id)
+	}
+	return err
+}
+
+// header returns the head of the Commit entry.
+func (t *Tx) header(parts uint32) header {
+	db := t.s.db
+	h := header{tx: t.ID(), parts: parts}
+	if t.rowIDs {
+		h.rowID = db.nextRow.Load()
+	}
+	if t.system {
+		h.numbers, h.oid, h.tree = true, db.nextOID.Load(), db.nextTree.Load()
+	}
+	return h
 }
 
 // abortParts says in the log that a transaction's parts are void. When that fails the log is full or has failed: then
@@ -100,32 +152,7 @@ func (db *Database) abortParts(tx uint64) {
 		db.eng.o.Logger.Warn("could not log an abort", "database", db.Name(), "transaction", tx, "error", err)
 		return
 	}
-	db.parts.end(tx)
-}
-
-func appendChanges(b []byte, cs storage.ChangeSet) []byte {
-	prev := storage.TreeID(0)
-	for i := range cs {
-		b = appendChange(b, &cs[i], prev)
-		prev = cs[i].Tree
-	}
-	return b
-}
-
-// encodeRest makes the payload of the Commit entry: what follows the parts.
-func (t *Tx) encodeRest(b []byte, cs storage.ChangeSet, parts uint32) ([]byte, error) {
-	for range parts {
-		cs = cs[partsEnd(cs):]
-	}
-	db := t.s.db
-	h := header{tx: t.ID(), parts: parts}
-	if t.rowIDs {
-		h.rowID = db.nextRow.Load()
-	}
-	if t.system {
-		h.numbers, h.oid, h.tree = true, db.nextOID.Load(), db.nextTree.Load()
-	}
-	return appendChanges(appendHeader(b, h), cs), nil
+	db.parts.aborted(tx)
 }
 
 // catchUp is what commits do to the tip while a fork is merged.
@@ -191,7 +218,7 @@ const (
 )
 
 // commitBig merges the changes onto a fork while others commit, and takes its place in the order when it has caught up.
-func (t *Tx) commitBig(cs storage.ChangeSet, parts uint32, class spaceClass) error {
+func (t *Tx) commitBig(class spaceClass) error {
 	s, db := t.s, t.s.db
 	db.bigMu.Lock()
 	defer db.bigMu.Unlock()
@@ -211,7 +238,8 @@ func (t *Tx) commitBig(cs storage.ChangeSet, parts uint32, class spaceClass) err
 		db.log.Cancel(room)
 		return commitError(err)
 	}
-	if err = t.mergeFork(fork, catch, cs); err == nil {
+	if err = t.mergeFork(fork, catch); err == nil {
+		s.overlay.Reset() // the fork has it all
 		err = db.exclusive(func() error { return t.finishFork(fork, catch, room) })
 	}
 	if err != nil && t.s.req.seq == 0 {
@@ -231,14 +259,13 @@ func (t *Tx) commitBig(cs storage.ChangeSet, parts uint32, class spaceClass) err
 }
 
 // mergeFork merges cs and catches up until few changes are left.
-func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp, cs storage.ChangeSet) error {
+func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp) error {
 	t.s.req.seq = 0
-	for len(cs) > 0 {
-		n := min(mergeStep, len(cs))
-		if err := fork.Merge(cs[:n]); err != nil {
+	w, step := t.s.overlay.Walk(), make(storage.ChangeSet, 0, mergeStep)
+	for cs := w.Next(step, mergeStep); len(cs) > 0; cs = w.Next(step, mergeStep) {
+		if err := fork.Merge(cs); err != nil {
 			return commitError(err)
 		}
-		cs = cs[n:]
 		if t.s.intr.Pending() {
 			return t.s.intr.Err()
 		}
@@ -280,6 +307,5 @@ func (t *Tx) finishFork(fork *storage.Fork, catch *catchUp, room txlog.Reservati
 	db.catchUp = nil
 	r.kind, r.changes, r.payload, r.room, r.owner, r.tx, r.err = commitKind, nil, s.enc, room, s.own, t, nil
 	db.append([]*request{r}, next, true)
-	db.parts.end(t.id)
 	return r.err
 }

@@ -78,7 +78,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 		snap = db.durable.Load()
 	}
 	last = max(last, txlog.Seq(snap.Seq()))
-	at := db.parts.floor(db.log.EndOf(last))
+	at := db.parts.floor(db.log.EndOf(last), last)
 	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(last)}
 	err := db.store.Checkpoint(snap, meta, storage.CheckpointOptions{
 		Duration: d,
@@ -96,6 +96,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	db.stats.checkpoints.Add(1)
 	db.ckpt.last.Store(time.Now().UnixNano())
 	db.ckpt.seq.Store(uint64(last))
+	db.parts.forget(last)
 	if err := db.log.Truncate(at); err != nil {
 		return fmt.Errorf("checkpoint of database %q: %w", db.Name(), err)
 	}

@@ -13,6 +13,7 @@ type counters struct {
 	commits     atomic.Int64
 	batches     atomic.Int64
 	absent      atomic.Int64
+	parts       atomic.Int64
 	checkpoints atomic.Int64
 	slowed      atomic.Int64
 }
@@ -23,6 +24,7 @@ type Stats struct {
 	Batches       int64 // times a leader took the queue; Commits/Batches is the mean size
 	AbsentRetries int64 // commits that met a block not in memory
 	SlowedWriters int64 // commits held back because memory was full
+	Parts         int64 // log entries written ahead of large commits
 
 	LogBytes        int64 // written
 	LogGroups       int64 // flush groups
@@ -49,8 +51,8 @@ func (db *Database) Stats() Stats {
 	l := db.log.Stats()
 	s := Stats{
 		Commits: db.stats.commits.Load(), Batches: db.stats.batches.Load(), AbsentRetries: db.stats.absent.Load(),
-		SlowedWriters: db.stats.slowed.Load(),
-		LogBytes:      l.Bytes.Load(), LogGroups: l.Groups.Load(), LogEntries: l.Entries.Load(), LogLength: db.log.Bytes(),
+		SlowedWriters: db.stats.slowed.Load(), Parts: db.stats.parts.Load(),
+		LogBytes: l.Bytes.Load(), LogGroups: l.Groups.Load(), LogEntries: l.Entries.Load(), LogLength: db.log.Bytes(),
 		Syncs: l.Sync.Count.Load(), SyncNanos: l.Sync.Nanos.Load(),
 		Checkpoints:    db.stats.checkpoints.Load(),
 		CheckpointAge:  time.Since(time.Unix(0, db.ckpt.last.Load())),

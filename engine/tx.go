@@ -8,6 +8,7 @@ import (
 	"herd/internal/mem"
 	"herd/sql/sqlerr"
 	"herd/storage"
+	"herd/txlog"
 )
 
 // Isolation is an isolation level.
@@ -387,32 +388,63 @@ func (t *Tx) runHooks(committed bool) {
 // commitChanges orders the change set.
 func (t *Tx) commitChanges() error {
 	s, db := t.s, t.s.db
-	cs := s.overlay.Changes()
+	o := s.overlay
+	db.slowWriter(s)
+	if o.Len() > db.eng.o.BigCommit || o.Bytes() > payloadMax {
+		return t.commitLarge()
+	}
+	cs := o.Changes()
 	if len(cs) == 0 {
 		return db.ssi.readOnlyCommit(t)
 	}
-	db.slowWriter(s)
-	class := classOf(cs)
-	parts, err := t.writeParts(cs, class)
-	if err != nil {
-		return err
+	s.enc = appendHeader(s.enc[:0], t.header(0))
+	prev, class := storage.TreeID(0), txlog.Shrinking
+	for i := range cs {
+		c := &cs[i]
+		s.enc = appendChange(s.enc, c, prev)
+		prev = c.Tree
+		if c.Op != storage.OpDelete && c.Op != storage.OpDropTree && c.Tree >= storage.ReservedTrees {
+			class = txlog.Normal
+		}
 	}
-	s.enc, err = t.encodeRest(s.enc[:0], cs, parts)
-	if err != nil {
-		return err
-	}
-	if len(cs) > db.eng.o.BigCommit {
-		err = t.commitBig(cs, parts, class)
-	} else {
-		err = t.commitSmall(cs, class)
-	}
-	if err != nil && parts > 0 {
-		db.abortParts(t.id)
-	}
-	if cap(s.enc) > 64<<10 {
-		s.enc = nil
-	}
+	err := t.commitSmall(cs, class)
+	t.trim()
 	return err
+}
+
+// commitLarge is commitChanges for a transaction that may need parts, or that is merged beside the others.
+func (t *Tx) commitLarge() error {
+	s, db := t.s, t.s.db
+	var first [1]storage.Change
+	if len(s.overlay.Walk().Next(first[:0], 1)) == 0 {
+		return db.ssi.readOnlyCommit(t)
+	}
+	class := classOf(s.overlay)
+	parts, err := t.encodeAll(class)
+	if err != nil {
+		return err
+	}
+	if s.overlay.Len() > db.eng.o.BigCommit {
+		err = t.commitBig(class)
+	} else {
+		err = t.commitSmall(s.overlay.Changes(), class)
+	}
+	if parts > 0 {
+		if err != nil {
+			db.abortParts(t.id)
+		} else {
+			db.parts.committed(t.id, s.req.seq)
+		}
+	}
+	t.trim()
+	return err
+}
+
+// trim gives a large payload's memory back.
+func (t *Tx) trim() {
+	if cap(t.s.enc) > 64<<10 {
+		t.s.enc = nil
+	}
 }
 
 // commitSmall goes through the queue with everyone else.

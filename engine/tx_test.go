@@ -234,6 +234,35 @@ func TestPartsWithoutCommitAreDropped(t *testing.T) {
 	}
 }
 
+// TestCheckpointKeepsPartsOfCommitsOnTheirWay makes a checkpoint while a large transaction's Commit entry is ordered and
+// not yet durable, and loses power after it is.
+func TestCheckpointKeepsPartsOfCommitsOnTheirWay(t *testing.T) {
+	m := vfs.NewMem()
+	d := vfs.NewDelay(m, vfs.Disk{})
+	e := openMem(t, d, func(o *Options) { o.LogSegmentBytes, o.LogSegmentBytesMax = 3<<20, 3<<20 })
+	db := e.System()
+	s := db.NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	put(t, s, tr, "old", "row")
+	tx := s.Begin(TxOptions{})
+	for i := range 50 {
+		must(t, tx.Put(tr, fmt.Appendf(nil, "row%02d", i), []byte(strings.Repeat("v", 200<<10))))
+	}
+	d.SetSync(100 * time.Millisecond)
+	must(t, tx.Commit())
+	must(t, db.checkpointNow(0))
+	d.SetSync(0)
+	must(t, s.WaitDurable())
+	m = m.CrashClone(vfs.CrashOptions{})
+	s.Close()
+	e.Abandon()
+	e = openMem(t, m)
+	if n := e.System().tip.Load().Count(tr); n != 51 {
+		t.Fatalf("%d rows", n)
+	}
+	must(t, e.Close())
+}
+
 func TestDatabases(t *testing.T) {
 	m := vfs.NewMem()
 	e := openMem(t, m)

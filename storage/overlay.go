@@ -264,33 +264,63 @@ func (o *Overlay) Reset() {
 	o.arena = o.chunk
 }
 
-// Changes returns the net effect as a change set, sorted: the newest change of each key; nothing of trees that were
-// both made and dropped; of a dropped tree only the drop. It aliases the overlay and is valid until the next call of
-// any method.
-func (o *Overlay) Changes() ChangeSet {
-	o.sorted = o.sorted[:0]
-	var it ownIter
-	it.initAll(o.root)
-	gone := TreeID(0) // dropped tree whose rows are passed over
-	for e := it.next(); e != nil; e = it.next() {
+// Walk passes over the net effect of an overlay in pieces: what Changes returns at once. See Overlay.Walk.
+type Walk struct {
+	it   ownIter
+	gone TreeID // dropped tree whose rows are passed over
+}
+
+// Walk begins a pass over what the overlay contains now. The overlay must not change meanwhile.
+func (o *Overlay) Walk() *Walk {
+	w := new(Walk)
+	w.it.initAll(o.root)
+	return w
+}
+
+// Next appends up to n changes, in order, to dst; nothing when all were passed. The changes alias the overlay.
+func (w *Walk) Next(dst ChangeSet, n int) ChangeSet {
+	for range n {
+		c, ok := w.next()
+		if !ok {
+			break
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+func (w *Walk) next() (Change, bool) {
+	for e := w.it.next(); e != nil; e = w.it.next() {
 		if e.meta {
-			gone = 0
+			w.gone = 0
 			if e.op == OpDropTree {
-				gone = e.tree
+				w.gone = e.tree
 				if e.made {
 					continue
 				}
 			}
-			o.sorted = append(o.sorted, Change{Tree: e.tree, Op: e.op})
-			continue
+			return Change{Tree: e.tree, Op: e.op}, true
 		}
-		if e.tree == gone {
+		if e.tree == w.gone {
 			continue
 		}
 		c := Change{Tree: e.tree, Op: e.op, Key: e.key}
 		if e.op == OpPut {
 			c.Val = e.val
 		}
+		return c, true
+	}
+	return Change{}, false
+}
+
+// Changes returns the net effect as a change set, sorted: the newest change of each key; nothing of trees that were
+// both made and dropped; of a dropped tree only the drop. It aliases the overlay and is valid until the next call of
+// any method. A large overlay is better walked.
+func (o *Overlay) Changes() ChangeSet {
+	o.sorted = o.sorted[:0]
+	var w Walk
+	w.it.initAll(o.root)
+	for c, ok := w.next(); ok; c, ok = w.next() {
 		o.sorted = append(o.sorted, c)
 	}
 	return o.sorted
