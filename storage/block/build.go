@@ -116,6 +116,11 @@ func (l Leaf) ReplaceValue(i int, val []byte, limit int) Leaf {
 	}
 	vo := leafHeader + 2*(n+1)
 	at := l.u16(vo+2*i) &^ bigFlag
+	if delta == 0 { // the usual update; a clone is not zeroed first
+		out := bytes.Clone(l)
+		copy(out[at:], val)
+		return out[:len(l):len(l)]
+	}
 	out := make([]byte, len(l)+delta)
 	copy(out, l[:at])
 	copy(out[at:], val)

@@ -209,8 +209,9 @@ func (e *Editor) withKids(n *Inner, st block.Stat, edits []edit) edit {
 	c := &Inner{Block: n.Block, heads: n.heads, plen: n.plen, pfx: n.pfx, keys: n.keys}
 	c.Kids = make([]*Handle, len(n.Kids))
 	copy(c.Kids, n.Kids)
-	c.stats = make([]block.Stat, len(n.stats))
-	copy(c.stats, n.stats)
+	stats := make([]block.Stat, len(n.stats)) // make and copy of a local variable: the compiler leaves out the zeroing
+	copy(stats, n.stats)
+	c.stats = stats
 	for i := range edits {
 		ed := &edits[i]
 		st = st.Sub(n.stats[ed.i]).Add(ed.stat)

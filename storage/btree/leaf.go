@@ -169,6 +169,9 @@ func (e *Editor) leaves(st block.Stat, appended bool) (out edit) {
 			size += s
 			k++
 		}
+		if appended && k < len(rows) {
+			k = densest(rows[at:k], p, e.Page*5/8) + at
+		}
 		ent := entry{h: e.create(e.buildLeaf(rows[at:k]))}
 		if k == len(rows) {
 			ent.stat = rest
@@ -185,6 +188,23 @@ func (e *Editor) leaves(st block.Stat, appended bool) (out edit) {
 		at = k
 	}
 	return out
+}
+
+// densest returns how many of rows, which fit into a leaf, make the leaf with the least memory per byte: the allocator's
+// classes are up to an eighth apart. Leaves below atLeast bytes are not considered.
+func densest(rows []block.Row, p, atLeast int) int {
+	size := block.LeafOverhead(p)
+	best, bestShare := len(rows), 0.0
+	for i := range rows {
+		size += block.RowSize(&rows[i], p)
+		if size < atLeast && i < len(rows)-1 {
+			continue
+		}
+		if share := float64(size) / float64(block.Class(size)+blockBytes+HandleBytes); share >= bestShare {
+			best, bestShare = i+1, share
+		}
+	}
+	return best
 }
 
 // statOf hashes rows.
