@@ -103,6 +103,10 @@ func (c *converter) conv(e plan.Expr) plan.Expr {
 	if c.err != nil {
 		return e
 	}
+	return c.r.ps.b.plain(c.convert(e))
+}
+
+func (c *converter) convert(e plan.Expr) plan.Expr {
 	switch v := e.(type) {
 	case *plan.Const, *plan.Param, *plan.ExecParam, *plan.CaseTest, *plan.SQLValue, *plan.SubOut, *plan.Slot:
 		if !c.exprs {

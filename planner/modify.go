@@ -91,7 +91,7 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 		if e, err = b.columnValue(e, c, UseGenerated); err != nil {
 			return nil, err
 		}
-		p.generated = append(p.generated, plan.GeneratedExpr{Attno: c.Num, Expr: rowSlots(e)})
+		p.generated = append(p.generated, plan.GeneratedExpr{Attno: c.Num, Expr: b.rowSlots(e)})
 	}
 	for _, c := range rel.Constraints {
 		if c.Type != 'c' {
@@ -104,7 +104,7 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 		if e, err = b.toBoolean(e, "CHECK"); err != nil {
 			return nil, err
 		}
-		p.checks = append(p.checks, plan.CheckExpr{Name: c.Name, OID: c.OID, Expr: rowSlots(e)})
+		p.checks = append(p.checks, plan.CheckExpr{Name: c.Name, OID: c.OID, Expr: b.rowSlots(e)})
 	}
 	for _, ix := range rel.Indexes {
 		x := plan.IndexExprs{Index: ix}
@@ -116,7 +116,7 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 				if e, err = b.relExpr(rel, k.Expr, kindIndexExpr); err != nil {
 					return nil, err
 				}
-				e = rowSlots(e)
+				e = b.rowSlots(e)
 			}
 			x.Exprs = append(x.Exprs, e)
 		}
@@ -125,7 +125,7 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 			if err != nil {
 				return nil, err
 			}
-			x.Pred = rowSlots(e)
+			x.Pred = b.rowSlots(e)
 		}
 		p.indexes = append(p.indexes, x)
 	}
@@ -133,12 +133,12 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 }
 
 // rowSlots turns Vars of a stored expression into slots of a whole row: column attno is slot attno-1.
-func rowSlots(e plan.Expr) plan.Expr {
+func (b *binder) rowSlots(e plan.Expr) plan.Expr {
 	return rewrite(e, func(x plan.Expr) plan.Expr {
 		if v, ok := x.(*plan.Var); ok && v.Attno > 0 {
-			return &plan.Slot{Typed: v.Typed, Index: v.Attno - 1}
+			return b.plain(&plan.Slot{Typed: v.Typed, Index: v.Attno - 1})
 		}
-		return x
+		return b.plain(x)
 	})
 }
 

@@ -239,6 +239,9 @@ func (f *folder) call(x *plan.FuncCall) plan.Expr {
 	if x.RetSet {
 		return x
 	}
+	if x.Func == pgTypeof {
+		return &plan.Const{Typed: x.Typed, Value: types.Int(int64(x.Args[0].T().Type))}
+	}
 	if x.Strict && x.Volatile != 'v' {
 		for _, a := range x.Args {
 			if nullConst(a) {
@@ -444,3 +447,6 @@ func (f *folder) coalesce(x *plan.Coalesce) plan.Expr {
 	}
 	return &plan.Coalesce{Typed: x.Typed, Args: out}
 }
+
+// pgTypeof is pg_typeof("any"): answered from the argument's declared type, which a plan does not keep.
+const pgTypeof types.OID = 1619

@@ -78,6 +78,13 @@ func Plan(cat catalog.Reader, env *BindEnv, q *plan.Query, info *ParamInfo, o Op
 	if !o.NoFast {
 		p.Fast = ps.fastPath(node)
 	}
+	ps.plainColumns(node, 0)
+	for i := range p.InitPlans {
+		ps.plainColumns(p.InitPlans[i].Plan, 0)
+	}
+	for _, c := range p.CTEs {
+		ps.plainColumns(c.Plan, 0)
+	}
 	number(node, p)
 	return p, nil
 }

@@ -246,7 +246,7 @@ func (x *Index) clone() *Index {
 
 // Prepare computes what a descriptor's record does not hold, for a descriptor that was made and not read; it returns r.
 func (r *Relation) Prepare() *Relation {
-	r.complete()
+	r.complete(func(t types.OID) types.OID { return t })
 	return r
 }
 

@@ -178,13 +178,13 @@ func (r *reader) relation(id types.OID, val []byte, stamp uint64) (*Relation, er
 		}
 	}
 	rel.Version = seq(stamp)
-	rel.complete()
+	rel.complete(r.baseType)
 	r.cache.put(k, rel, len(val)+len(stats))
 	return rel, nil
 }
 
 // complete computes what a relation's record does not hold.
-func (rel *Relation) complete() {
+func (rel *Relation) complete(base func(types.OID) types.OID) {
 	if rel.PrimaryKey != nil {
 		rel.PrimaryKey.Version = rel.Version
 	}
@@ -195,7 +195,7 @@ func (rel *Relation) complete() {
 	case KindTable, KindMatView:
 		cols := make([]row.Column, len(rel.Columns))
 		for i, c := range rel.Columns {
-			cols[i] = row.Column{Type: c.Type, Typmod: c.Typmod, Missing: c.Missing, Dropped: c.Dropped}
+			cols[i] = row.Column{Type: base(c.Type), Typmod: c.Typmod, Missing: c.Missing, Dropped: c.Dropped}
 		}
 		rel.layout = row.NewLayout(cols)
 	case KindSequence:
@@ -325,3 +325,23 @@ func (r *reader) RelationsInSchema(schema types.OID, f func(*Relation) bool) err
 	}
 	return inner
 }
+
+// baseType looks through domains: rows hold values of the base type.
+func (r *reader) baseType(id types.OID) types.OID {
+	for range maxDomainDepth {
+		if id < firstDomain {
+			return id
+		}
+		t, err := r.TypeByOID(id)
+		if err != nil || t == nil || t.Type != 'd' {
+			return id
+		}
+		id = t.BaseType
+	}
+	return id
+}
+
+const (
+	maxDomainDepth           = 64
+	firstDomain    types.OID = 13000 // information_schema's domains are the only built-in ones
+)
