@@ -116,7 +116,7 @@ func (b *tableBuild) columnConstraint(name string, k *ast.Constraint) error {
 
 // conflicts checks that a column has at most one of default, identity and generation.
 func (b *tableBuild) conflicts(c *catalog.Column, k *ast.Constraint, err error) error {
-	hasDefault := c.Default != "" && c.Generated == "" && !(c.Identity != 0 && c.Sequence != 0)
+	hasDefault := c.Default != ""
 	switch {
 	case err != nil:
 		return err

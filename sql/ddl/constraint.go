@@ -60,6 +60,9 @@ func (x *executor) check(rel *catalog.Relation, k *ast.Constraint, column string
 		}
 		con.Name, err = x.chooseConstraintName(rel, part, "check", names)
 	} else {
+		if old := rel.ConstraintByName(con.Name); old != nil && old.Type == 'c' && old.OID == 0 {
+			return nil, nil, sqlerr.New(sqlerr.DuplicateObject, "check constraint \"%s\" already exists", con.Name)
+		}
 		err = x.freeConstraint(rel, con.Name, names)
 	}
 	if err != nil {
@@ -121,7 +124,11 @@ func (x *executor) freeConstraint(rel *catalog.Relation, name string, names map[
 func (x *executor) keyConstraint(rel *catalog.Relation, k *ast.Constraint, column string, names map[string]bool) (*catalog.Index, error) {
 	primary := k.Kind == ast.ConPrimaryKey
 	if primary && rel.PrimaryKey != nil {
-		return nil, x.at(k.Off, sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", rel.Name)
+		at := k.Off
+		if rel.OID != 0 {
+			at = ast.NoPos // PostgreSQL finds this later for a table that exists
+		}
+		return nil, x.at(at, sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", rel.Name)
 	}
 	if primary && k.Deferrable {
 		return nil, sqlerr.Unsupported("a deferrable primary key")

@@ -142,39 +142,33 @@ func relOptions(list []ast.Option) ([]string, error) {
 	return out, nil
 }
 
-// elements adds columns first, then constraints, so that constraints may name any column.
+// elements adds columns first, then constraints in the order in which they were written, so that they may name any column.
 func (b *tableBuild) elements(list []ast.TableElement) error {
-	type columnCons struct {
-		name string
-		cons []*ast.Constraint
-	}
-	var later []columnCons
 	for _, e := range list {
+		var err error
 		switch d := e.(type) {
 		case *ast.ColumnDef:
-			if err := b.addColumn(d); err != nil {
-				return err
-			}
-			later = append(later, columnCons{d.Name, d.Constraints})
+			err = b.addColumn(d)
 		case *ast.LikeClause:
-			if err := b.like(d); err != nil {
-				return err
-			}
+			err = b.like(d)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if len(b.rel.Columns) > maxColumns {
 		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", maxColumns)
 	}
-	for _, c := range later {
-		for _, k := range c.cons {
-			if err := b.columnConstraint(c.name, k); err != nil {
-				return err
-			}
-		}
-	}
 	for _, e := range list {
-		if k, ok := e.(*ast.Constraint); ok {
-			if err := b.tableConstraint(k, ""); err != nil {
+		switch d := e.(type) {
+		case *ast.ColumnDef:
+			for _, k := range d.Constraints {
+				if err := b.columnConstraint(d.Name, k); err != nil {
+					return err
+				}
+			}
+		case *ast.Constraint:
+			if err := b.tableConstraint(d, ""); err != nil {
 				return err
 			}
 		}

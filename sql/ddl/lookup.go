@@ -102,7 +102,7 @@ func (x *executor) creationSchema(n ast.Name, temp bool) (types.OID, error) {
 		if err != nil {
 			return 0, err
 		}
-		return id, x.mayCreate(id)
+		return id, x.mayCreate(id, n.Name)
 	}
 	if n.Schema == "pg_temp" {
 		return x.TempSchema()
@@ -114,11 +114,11 @@ func (x *executor) creationSchema(n ast.Name, temp bool) (types.OID, error) {
 	if s == nil {
 		return 0, x.at(n.Off, sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Schema)
 	}
-	return s.OID, x.mayCreate(s.OID)
+	return s.OID, x.mayCreate(s.OID, n.Name)
 }
 
-// mayCreate checks the right to create in a schema.
-func (x *executor) mayCreate(schema types.OID) error {
+// mayCreate checks the right to create something called name in a schema.
+func (x *executor) mayCreate(schema types.OID, name string) error {
 	s, err := x.reader().SchemaByOID(schema)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (x *executor) mayCreate(schema types.OID) error {
 		return sqlerr.New(sqlerr.InvalidSchemaName, "schema with OID %d does not exist", schema)
 	}
 	if schema == pgdata.CatalogSchema || schema == pgdata.ToastSchema {
-		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create in \"%s\"", s.Name).
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create \"%s.%s\"", s.Name, name).
 			WithDetail("System catalog modifications are currently disallowed.")
 	}
 	if x.User.Super {

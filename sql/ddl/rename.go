@@ -262,7 +262,7 @@ func (x *executor) setSchema(s *ast.AlterObjectSchema) error {
 	if rel.Schema == to.OID {
 		return nil
 	}
-	if err := x.mayCreate(to.OID); err != nil {
+	if err := x.mayCreate(to.OID, rel.Name); err != nil {
 		return err
 	}
 	return x.moveRelation(rel, to)

@@ -401,11 +401,58 @@ func (x *executor) unused(r *catalog.Role) error {
 			lines = append(lines, "owner of database "+d.Name)
 		}
 	}
-	if len(lines) == 0 {
+	granted, err := x.rightsOf(r.OID)
+	if err != nil {
+		return err
+	}
+	if lines = append(lines, granted...); len(lines) == 0 {
 		return nil
 	}
 	return sqlerr.New(sqlerr.DependentObjectsStillExist, "role \"%s\" cannot be dropped because some objects depend on it", r.Name).
 		WithDetail("%s", strings.Join(lines, "\n"))
+}
+
+// rightsOf describes the objects of this database on which a role has been granted rights.
+func (x *executor) rightsOf(role types.OID) ([]string, error) {
+	var out []string
+	n := x.names()
+	has := func(acl []string) bool {
+		for _, it := range catalog.ParseACL(acl) {
+			if it.Grantee == role || it.Grantor == role {
+				return true
+			}
+		}
+		return false
+	}
+	add := func(o catalog.Object) error {
+		what, err := n.Describe(o)
+		out = append(out, "privileges for "+what)
+		return err
+	}
+	schemas, err := x.reader().Schemas()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range schemas {
+		if has(s.ACL) {
+			if err := add(catalog.Object{Class: catalog.ClassNamespace, OID: s.OID}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var fail error
+	err = x.reader().Relations(func(rel *catalog.Relation) bool {
+		if has(rel.ACL) {
+			fail = add(catalog.Object{Class: catalog.ClassRelation, OID: rel.OID})
+		}
+		for i := range rel.Columns {
+			if fail == nil && has(rel.Columns[i].ACL) {
+				fail = add(catalog.Object{Class: catalog.ClassRelation, OID: rel.OID, Sub: int32(rel.Columns[i].Num)})
+			}
+		}
+		return fail == nil
+	})
+	return out, firstError(err, fail)
 }
 
 func firstError(list ...error) error {
