@@ -139,7 +139,7 @@ func (c *fkChild) check(nb, ob *vec.Batch) error {
 			if err != nil {
 				return err
 			}
-			same = equalDatum(types.KindOf(c.w.rel.Columns[a-1].Type), vals[i], o.Datum(0))
+			same = equalDatum(types.KindOf(colType(c.w.rel, a)), vals[i], o.Datum(0))
 		}
 	}
 	switch {
@@ -218,7 +218,7 @@ func (c *fkChild) still(e *Env, key []byte, vals []types.Datum) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !equalDatum(types.KindOf(c.w.rel.Columns[a-1].Type), d, vals[i]) {
+		if !equalDatum(types.KindOf(colType(c.w.rel, a)), d, vals[i]) {
 			return false, nil
 		}
 	}
@@ -292,7 +292,7 @@ func fkText(e *Env, rel *catalog.Relation, cols []int16, vals []types.Datum) (na
 	var n, t []string
 	for i, a := range cols {
 		n = append(n, rel.Columns[a-1].Name)
-		t = append(t, st.text(rel.Columns[a-1].Type, vals[i]))
+		t = append(t, st.text(colType(rel, a), vals[i]))
 	}
 	return strings.Join(n, ", "), strings.Join(t, ", ")
 }
@@ -367,8 +367,8 @@ func (p *fkParent) changed(ob, nb *vec.Batch) error {
 			return err
 		}
 		now = append(now, cloneDatum(n.Datum(0)))
-		t := p.w.rel.Columns[a-1]
-		same = same && !now[i].Null && types.Compare(t.Type, t.Collation, old[i], now[i]) == 0
+		coll := p.w.rel.Columns[a-1].Collation
+		same = same && !now[i].Null && types.Compare(colType(p.w.rel, a), coll, old[i], now[i]) == 0
 	}
 	if same {
 		return nil
@@ -606,7 +606,7 @@ func (f *childFinder) refers(l *row.Layout, r []byte, vals []types.Datum) (bool,
 			return false, err
 		}
 		col := &f.fk.Child.Columns[a-1]
-		if d.Null || types.Compare(col.Type, col.Collation, d, vals[i]) != 0 {
+		if d.Null || types.Compare(colType(f.fk.Child, a), col.Collation, d, vals[i]) != 0 {
 			return false, nil
 		}
 	}

@@ -18,6 +18,9 @@ type keyCol struct {
 	desc, nullsFirst bool
 }
 
+// colType returns the type of a column's values: the base type of a domain.
+func colType(rel *catalog.Relation, attno int16) types.OID { return rel.Layout().Type(int(attno) - 1) }
+
 // indexCols returns the key columns of an index of rel.
 func indexCols(rel *catalog.Relation, ix *catalog.Index) []keyCol {
 	cols := make([]keyCol, len(ix.Keys))
@@ -25,7 +28,7 @@ func indexCols(rel *catalog.Relation, ix *catalog.Index) []keyCol {
 		c := keyCol{attno: k.Attno, typ: k.Type, coll: k.Collation, desc: k.Desc, nullsFirst: k.NullsFirst}
 		if k.Attno > 0 {
 			a := &rel.Columns[k.Attno-1]
-			c.typ = a.Type
+			c.typ = colType(rel, k.Attno)
 			if c.coll == 0 {
 				c.coll = a.Collation
 			}

@@ -4,6 +4,7 @@ import (
 	"herd/engine/lock"
 	"herd/planner/plan"
 	"herd/sql/row"
+	"herd/sql/sqlerr"
 	"herd/sql/vec"
 )
 
@@ -77,7 +78,7 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 		stamp, key := splitRowID(id.Bytes(i))
 		granted, _, err := tx.LockRow(t.Rel.TreeID, key, lock.Mode(t.Strength), lock.Policy(t.Policy))
 		if err != nil {
-			return err
+			return nameLocked(err, t)
 		}
 		if !granted {
 			return nil // SKIP LOCKED
@@ -123,6 +124,14 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 	}
 	o.add(nb, firstRow(nb))
 	return nil
+}
+
+// nameLocked gives the error of NOWAIT the name of the relation, which the lock manager does not know.
+func nameLocked(err error, t *plan.LockTarget) error {
+	if lock.Policy(t.Policy) == lock.NoWait && sqlerr.CodeOf(err) == sqlerr.LockNotAvailable {
+		return sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on row in relation \"%s\"", t.Rel.Name)
+	}
+	return err
 }
 
 func (o *lockRowsOp) add(b *vec.Batch, i int) {

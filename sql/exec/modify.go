@@ -292,7 +292,7 @@ func (o *modifyOp) updateMode(b *vec.Batch, i int, rowID []byte) (lock.Mode, err
 		if err != nil {
 			return lock.Update, err
 		}
-		if !equalDatum(types.KindOf(o.w.rel.Columns[a-1].Type), d, b.Cols[c].Datum(i)) {
+		if !equalDatum(types.KindOf(colType(o.w.rel, a)), d, b.Cols[c].Datum(i)) {
 			return lock.Update, nil
 		}
 	}

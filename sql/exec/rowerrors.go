@@ -58,7 +58,7 @@ func (w *tableWriter) failingRow(b *vec.Batch) string {
 		if err != nil {
 			continue
 		}
-		t := w.st.text(c.Type, v.Datum(0))
+		t := w.st.text(w.layout.Type(i), v.Datum(0))
 		if len(t) > maxFieldShown {
 			n := maxFieldShown
 			for n > 0 && !utf8.RuneStart(t[n]) {
