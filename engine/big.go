@@ -110,6 +110,12 @@ func (t *Tx) encodeAll(class spaceClass) (parts uint32, err error) {
 			prev = cs[i].Tree
 		}
 	}
+	if err := w.Err(); err != nil {
+		if parts > 0 {
+			db.abortParts(t.id)
+		}
+		return 0, commitError(err)
+	}
 	s.enc = append(appendHeader(s.enc[:0], t.header(parts)), buf[payloadHeader:]...)
 	if parts > 0 {
 		db.stats.parts.Add(int64(parts))
@@ -274,6 +280,9 @@ func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp) error {
 				return commitError(err)
 			}
 		}
+	}
+	if err := w.Err(); err != nil {
+		return commitError(err)
 	}
 	for range 64 {
 		if catch.left() <= catchUpFew {

@@ -173,6 +173,7 @@ func (t *Tx) TableMode(rel uint32) lock.Mode { return t.s.own.TableMode(rel) }
 func (t *Tx) changes() *storage.Overlay {
 	if t.s.overlay == nil {
 		t.s.overlay = storage.NewOverlay(t.s.acct)
+		t.s.overlay.SpillTo(t.s.db.store)
 	}
 	return t.s.overlay
 }
@@ -416,7 +417,11 @@ func (t *Tx) commitChanges() error {
 func (t *Tx) commitLarge() error {
 	s, db := t.s, t.s.db
 	var first [1]storage.Change
-	if len(s.overlay.Walk().Next(first[:0], 1)) == 0 {
+	w := s.overlay.Walk()
+	if len(w.Next(first[:0], 1)) == 0 {
+		if err := w.Err(); err != nil {
+			return commitError(err)
+		}
 		return db.ssi.readOnlyCommit(t)
 	}
 	class := classOf(s.overlay)

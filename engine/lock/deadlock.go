@@ -55,6 +55,9 @@ func (e *edge) what() string {
 	case classAdvisory, classAdvisoryTwo:
 		return fmt.Sprintf("advisory lock [%d,%d]", e.name.id>>32, uint32(e.name.id))
 	}
+	if e.name.class == classTree {
+		return fmt.Sprintf("the rows of tree %d", e.name.id)
+	}
 	return fmt.Sprintf("row %016x of tree %d", e.name.id, e.tree)
 }
 

@@ -30,6 +30,7 @@
 //	interrupt.go  Interrupt and the Scanner of deadlines
 //	manager.go    Manager, Owner, savepoints and release
 //	row.go        row locks: the open-addressed table
+//	whole.go      very many rows of a tree as one lock
 //	wide.go       holders and queues, waiting
 //	table.go      table locks and their fast slots
 //	advisory.go   advisory locks

@@ -300,22 +300,101 @@ func TestManyOwners(t *testing.T) {
 	empty(t, m)
 }
 
-func TestRowLocksAreAccounted(t *testing.T) {
-	m := NewManager()
+// TestManyRowsBecomeOneLock: beyond the account, or beyond WholeAt rows, a tree is locked as a whole.
+func TestManyRowsBecomeOneLock(t *testing.T) {
+	m, o := owners(t, 3)
 	acct := mem.NewRoot(1 << 20).Child("locks")
-	o := m.NewOwner(1, NewInterrupt(), acct)
-	var err error
-	i := 0
-	for ; err == nil && i < 1<<20; i++ {
-		_, _, err = o.Row(1, fmt.Appendf(nil, "%d", i), Update, Wait)
+	big := m.NewOwner(9, NewInterrupt(), acct)
+	o[0].Row(1, []byte("theirs"), KeyShare, Wait)
+	k := big.Mark()
+	for i := range 200000 {
+		if ok, _, err := big.Row(1, fmt.Appendf(nil, "%d", i), Update, Wait); !ok || err != nil {
+			t.Fatalf("row %d: %v %v", i, ok, err)
+		}
 	}
-	if code(err) != "53200" {
-		t.Fatalf("after %d locks: %v", i, err)
+	if acct.Used() > 1<<20 || !big.hasWhole(1) {
+		t.Fatalf("%d bytes are booked", acct.Used())
 	}
-	o.ReleaseAll()
+	for _, key := range []string{"0", "199999", "never touched"} {
+		if ok, _, _ := o[1].Row(1, []byte(key), KeyShare, SkipLocked); ok {
+			t.Fatalf("row %q is free", key)
+		}
+		if _, _, err := o[1].Row(1, []byte(key), KeyShare, NoWait); code(err) != "55P03" {
+			t.Fatalf("row %q: %v", key, err)
+		}
+	}
+	if ok, _, _ := o[1].Row(2, []byte("0"), Update, SkipLocked); !ok {
+		t.Fatal("another tree is locked, too")
+	}
+	if ok, _, _ := big.Row(1, []byte("theirs"), Update, SkipLocked); ok {
+		t.Fatal("a row that was locked before was taken")
+	}
+	if ok, _, _ := big.Row(1, []byte("theirs"), KeyShare, SkipLocked); !ok {
+		t.Fatal("a compatible lock was refused")
+	}
+	got := make(chan bool)
+	go func() {
+		ok, waited, err := o[2].Row(1, []byte("5"), Update, Wait)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- ok && waited
+	}()
+	for m.Waits.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	big.RollbackTo(k)
+	if !<-got {
+		t.Fatal("the waiter did not get its row")
+	}
+	for _, x := range append(o, big) {
+		x.ReleaseAll()
+	}
 	if acct.Used() != 0 {
 		t.Fatalf("%d bytes are still booked", acct.Used())
 	}
+	if n := m.wholeTrees.Load(); n != 0 {
+		t.Fatalf("%d whole trees", n)
+	}
+	empty(t, m)
+}
+
+// TestWholeTreesExclude has owners lock rows at random with a low limit and checks mutual exclusion.
+func TestWholeTreesExclude(t *testing.T) {
+	m, o := owners(t, 8)
+	m.WholeAt = 5
+	var held [12]atomic.Int32
+	var wg sync.WaitGroup
+	for i := range o {
+		o[i].DeadlockDelay = int64(time.Millisecond)
+		wg.Go(func() {
+			r := rand.New(rand.NewSource(int64(i)))
+			for range 300 {
+				var mine []int
+				for _, k := range r.Perm(len(held))[:r.Intn(9)+1] {
+					ok, _, err := o[i].Row(1, []byte{byte(k)}, Update, Policy(r.Intn(2)*2))
+					if err != nil && code(err) != "40P01" {
+						t.Error(err)
+					}
+					if err != nil {
+						break
+					}
+					if !ok {
+						continue
+					}
+					if held[k].Add(1) != 1 {
+						t.Error("two owners of a row")
+					}
+					mine = append(mine, k)
+				}
+				for _, k := range mine {
+					held[k].Add(-1)
+				}
+				o[i].ReleaseAll()
+			}
+		})
+	}
+	wg.Wait()
 	empty(t, m)
 }
 

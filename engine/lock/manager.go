@@ -29,6 +29,10 @@ type Manager struct {
 
 	strong [partCount]atomic.Int32 // strong table locks held or asked for, by part of the table's number
 
+	wholeTrees atomic.Int32 // owners that have, or are about to have, a whole tree
+	// WholeAt is how many row locks of one tree an owner takes before it locks the whole tree. Set it before use.
+	WholeAt int
+
 	ownersMu sync.RWMutex // guards owners and free
 	owners   []*Owner     // by Owner.id; [0] is unused
 	free     []uint32
@@ -39,7 +43,7 @@ type Manager struct {
 
 // NewManager returns a Manager without locks.
 func NewManager() *Manager {
-	return &Manager{seed: maphash.MakeSeed(), heavy: map[name]*wide{}, owners: make([]*Owner, 1)}
+	return &Manager{WholeAt: wholeAt, seed: maphash.MakeSeed(), heavy: map[name]*wide{}, owners: make([]*Owner, 1)}
 }
 
 // Owner is a session as the holder of locks. Use NewOwner.
@@ -61,6 +65,8 @@ type Owner struct {
 	tables []tableRecord
 	adv    []advisoryHold
 	advTx  []advisoryRecord
+	whole  []uint32 // trees locked as a whole
+	counts []treeCount
 
 	wait waitState
 }
@@ -132,6 +138,7 @@ func (o *Owner) ReleaseAll() {
 		return
 	}
 	o.RollbackTo(Mark{})
+	o.counts = o.counts[:0]
 	if cap(o.rows) > 4096 {
 		o.rows = nil
 	}

@@ -110,15 +110,37 @@ func (s *shard) remove(i int) {
 func (o *Owner) Row(tree uint32, key []byte, m Mode, p Policy) (granted, waited bool, err error) {
 	h := o.m.hash(tree, key)
 	s := o.m.shardOf(h)
-	s.mu.Lock()
-	i := s.find(h)
-	if i < 0 {
+	for {
+		s.mu.Lock()
+		i := s.find(h)
+		if i >= 0 {
+			g, w, err := o.contended(s, i, tree, key, m, p) // unlocks
+			return g, w || waited, err
+		}
+		if len(o.whole) > 0 && o.hasWhole(tree) {
+			s.mu.Unlock()
+			return true, waited, nil
+		}
 		s.insert(entry{h, o.id, m})
 		s.mu.Unlock()
-		return o.recordRow(h, None)
+		if o.m.wholeTrees.Load() != 0 {
+			busy, err := o.yield(h, tree, m, p)
+			if err != nil || busy && p == SkipLocked {
+				return false, waited, err
+			}
+			if busy {
+				waited = true
+				continue
+			}
+		}
+		return true, waited, o.recordFresh(h, tree)
 	}
-	e := &s.tab[i]
-	if e.owner == o.id {
+}
+
+// contended is Row for a row that has an entry, number i. It is called with s.mu held and returns without it.
+func (o *Owner) contended(s *shard, i int, tree uint32, key []byte, m Mode, p Policy) (granted, waited bool, err error) {
+	h := s.tab[i].hash
+	if e := &s.tab[i]; e.owner == o.id {
 		prev := e.mode
 		if m > prev {
 			e.mode = m
@@ -154,8 +176,11 @@ func rowLabel(key []byte) uint64 {
 // recordRow notes the step; the lock is given back when there is no memory to note it.
 func (o *Owner) recordRow(h uint64, prev Mode) (granted, waited bool, err error) {
 	if err := o.account(); err != nil {
-		o.m.setRow(o, h, prev)
-		return false, false, err
+		if len(o.whole) == 0 {
+			o.m.setRow(o, h, prev)
+			return false, false, err
+		}
+		o.acct.Force(accountStep * rowLockBytes) // few rows of a whole tree are contended
 	}
 	o.rows = append(o.rows, rowRecord{h, prev})
 	return true, false, nil
@@ -219,6 +244,9 @@ func (o *Owner) RowMode(tree uint32, key []byte) Mode {
 	defer s.mu.Unlock()
 	i := s.find(h)
 	if i < 0 {
+		if o.hasWhole(tree) {
+			return Update
+		}
 		return None
 	}
 	if e := s.tab[i]; e.owner != ownerWide {

@@ -134,6 +134,10 @@ func (m *Manager) moveSlots(w *wide, rel uint32) {
 
 // releaseTable releases one lock of the transaction.
 func (o *Owner) releaseTable(t tableRecord) {
+	if t.mode == wholeMode {
+		o.releaseWhole(t.rel)
+		return
+	}
 	if t.slot >= 0 {
 		for {
 			v := o.fast[t.slot].Load()
@@ -170,7 +174,7 @@ func (o *Owner) releaseTable(t tableRecord) {
 func (o *Owner) TableMode(rel uint32) Mode {
 	strongest := None
 	for _, t := range o.tables {
-		if t.rel == rel {
+		if t.rel == rel && t.mode != wholeMode {
 			strongest = max(strongest, t.mode)
 		}
 	}

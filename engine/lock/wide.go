@@ -17,6 +17,7 @@ const (
 	classTable
 	classAdvisory    // one bigint
 	classAdvisoryTwo // two ints
+	classTree        // all rows of a tree
 )
 
 // name identifies a wide lock.
