@@ -13,6 +13,7 @@ type keyTable struct {
 	mem   arena
 	slots []uint64 // hash's upper 32 bits, then key number + 1; 0 is free
 	keys  [][]byte
+	hash  []uint64 // by key number: growing the slots does not hash again
 	slotM account
 	keyM  account
 }
@@ -33,10 +34,10 @@ func (t *keyTable) reset() {
 		t.slots = nil
 	}
 	if cap(t.keys) > 64 {
-		t.keys = nil
+		t.keys, t.hash = nil, nil
 	}
 	clear(t.keys)
-	t.keys = t.keys[:0]
+	t.keys, t.hash = t.keys[:0], t.hash[:0]
 }
 
 // close gives all memory back.
@@ -44,7 +45,7 @@ func (t *keyTable) close() {
 	t.mem.mem.release()
 	t.slotM.release()
 	t.keyM.release()
-	t.mem.chunks, t.slots, t.keys = nil, nil, nil
+	t.mem.chunks, t.slots, t.keys, t.hash = nil, nil, nil, nil
 }
 
 func (t *keyTable) len() int { return len(t.keys) }
@@ -93,11 +94,11 @@ func (t *keyTable) insert(h uint64, k []byte) (n int, added bool, err error) {
 		return 0, false, err
 	}
 	if len(t.keys) == cap(t.keys) {
-		if err := t.keyM.grow(int64(24 * max(16, cap(t.keys)))); err != nil {
+		if err := t.keyM.grow(int64(32 * max(16, cap(t.keys)))); err != nil {
 			return 0, false, err
 		}
 	}
-	t.keys = append(t.keys, b)
+	t.keys, t.hash = append(t.keys, b), append(t.hash, h)
 	t.slots[p] = tag | uint64(len(t.keys))
 	return len(t.keys) - 1, true, nil
 }
@@ -116,7 +117,7 @@ func (t *keyTable) rehash() error {
 			continue
 		}
 		n := int(uint32(s)) - 1
-		p := hashKey(t.keys[n]) & mask
+		p := t.hash[n] & mask
 		for t.slots[p] != 0 {
 			p = (p + 1) & mask
 		}
@@ -129,11 +130,11 @@ func (t *keyTable) rehash() error {
 func (t *keyTable) dropLast() {
 	n := uint32(len(t.keys))
 	mask := uint64(len(t.slots) - 1)
-	for p := hashKey(t.keys[n-1]) & mask; ; p = (p + 1) & mask {
+	for p := t.hash[n-1] & mask; ; p = (p + 1) & mask {
 		if uint32(t.slots[p]) == n {
 			t.slots[p] = 0 // the last key added ends every probe chain it is on
 			break
 		}
 	}
-	t.keys = t.keys[:n-1]
+	t.keys, t.hash = t.keys[:n-1], t.hash[:n-1]
 }
