@@ -88,7 +88,20 @@ func Bind(cat catalog.Reader, env *BindEnv, stmt ast.Stmt, paramTypes []types.OI
 		return nil, nil, err
 	}
 	q.Deps, q.Missed = b.deps, b.missed
+	q.Out = b.clientColumns(q)
 	return q, info, nil
+}
+
+// clientColumns describes a query's result for RowDescription.
+func (b *binder) clientColumns(q *plan.Query) []plan.Column {
+	if q.Command != plan.CmdSelect && len(q.Returning) == 0 {
+		return nil
+	}
+	cols := outputColumns(q)
+	for i := range cols {
+		cols[i].Typed = b.plainType(cols[i].Typed)
+	}
+	return cols
 }
 
 func (b *binder) bindTop(stmt ast.Stmt) (*plan.Query, error) {

@@ -109,7 +109,7 @@ func (ps *planState) describe(q *plan.Query) {
 		if t.Junk {
 			continue
 		}
-		c := plan.Column{Name: t.Name, Typed: *t.Expr.T()}
+		c := plan.Column{Name: t.Name, Typed: ps.b.plainType(*t.Expr.T())}
 		p.ResultCols = append(p.ResultCols, c)
 		p.Origins = append(p.Origins, plan.Origin{Rel: t.OrigRel, Col: t.OrigCol})
 	}

@@ -54,6 +54,8 @@ type Query struct {
 
 	// Deps are the objects the query was bound against, Missed the names that were looked up in vain (top query only).
 	Deps, Missed []Dependency
+	// Out describes the result as clients see it, domains as their base types; nil when the statement returns no rows (top query only).
+	Out []Column
 }
 
 // CTE is one WITH item.

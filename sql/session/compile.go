@@ -141,22 +141,7 @@ func (s *Session) bindStatement(p *prepared) error {
 }
 
 // resultColumns are the columns a bound query returns, nil when it returns no rows.
-func resultColumns(q *plan.Query) []plan.Column {
-	list := q.Targets
-	if q.Command != plan.CmdSelect {
-		if len(q.Returning) == 0 {
-			return nil
-		}
-		list = q.Returning
-	}
-	out := make([]plan.Column, 0, len(list))
-	for _, t := range list {
-		if !t.Junk {
-			out = append(out, plan.Column{Name: t.Name, Typed: *t.Expr.T()})
-		}
-	}
-	return out
-}
+func resultColumns(q *plan.Query) []plan.Column { return q.Out }
 
 func resultOrigins(q *plan.Query) []plan.Origin {
 	list := q.Targets
