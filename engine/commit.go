@@ -232,7 +232,7 @@ func (db *Database) append(live []*request, next *storage.Snapshot, changed bool
 	clear(entries)
 	q.rooms, q.entries = rooms[:0], entries[:0]
 	for _, r := range live {
-		if r.owner != nil {
+		if r.owner != nil && r.owner.Few() { // who has many releases them itself: nobody waits for that in the queue
 			r.owner.ReleaseAll()
 		}
 	}

@@ -66,13 +66,34 @@ func (k *memoryKeeper) keep() {
 		return
 	}
 	want := used - int64(lowWater*float64(limit))
-	if k.evict(want) < want/2 {
-		k.e.each(func(db *Database) {
-			if db.store.Stats().Dirty > limit/20 {
-				db.kickCheckpoint()
-			}
-		})
+	if k.evict(want) >= want/2 {
+		return
 	}
+	k.e.each(func(db *Database) {
+		st := db.store.Stats()
+		if st.Dirty > limit/20 {
+			db.kickCheckpoint()
+		}
+		if st.Retired > limit/20 {
+			k.spill(db, want)
+		}
+	})
+}
+
+// spill moves replaced blocks that old pins keep to the scratch segment, so that they can be evicted.
+func (k *memoryKeeper) spill(db *Database, want int64) {
+	slot := db.spare.get(db.store)
+	defer db.spare.put(slot)
+	snap := db.durable.Load()
+	for !slot.Pin(snap) {
+		snap = db.durable.Load()
+	}
+	n, err := db.store.Spill(snap, want)
+	if err != nil {
+		k.e.o.Logger.Error("moving old versions to the scratch segment failed", "database", db.Name(), "error", err)
+		return
+	}
+	db.store.Evict(n)
 }
 
 // reclaim is asked when an account would be refused: need bytes must go.

@@ -541,3 +541,47 @@ func TestSequencesAloneLetTheLogGo(t *testing.T) {
 	}
 	must(t, e.Close())
 }
+
+// TestOldReaderDoesNotFillMemory keeps a REPEATABLE READ transaction open while everything is rewritten several times.
+func TestOldReaderDoesNotFillMemory(t *testing.T) {
+	root := mem.NewRoot(12 << 20)
+	e := openMem(t, vfs.NewMem(), func(o *Options) {
+		o.Memory = root
+		o.CheckpointPeriod, o.CheckpointDirtyBytes = time.Hour, 1<<20
+	})
+	db := e.System()
+	s, old := db.NewSession(SessionOptions{}), db.NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	const rows = 5000
+	write := func(round int) {
+		for i := 0; i < rows; {
+			tx := s.Begin(TxOptions{})
+			for range 100 {
+				must(t, tx.Put(tr, rowKey(nil, i), fmt.Appendf(nil, "%01000d", round)))
+				i++
+			}
+			must(t, tx.Commit())
+		}
+		must(t, s.WaitDurable())
+	}
+	write(1)
+	tx := old.Begin(TxOptions{Isolation: RepeatableRead})
+	view := tx.BeginStatement()
+	for round := 2; round < 12; round++ {
+		write(round)
+	}
+	for i := range rows {
+		v, _, err := view.Get(tr, rowKey(nil, i))
+		must(t, err)
+		if string(v) != fmt.Sprintf("%01000d", 1) {
+			t.Fatalf("the old snapshot shows %q in row %d", v[990:], i)
+		}
+	}
+	if st := db.Stats().Store; st.Resident > 20<<20 {
+		t.Fatalf("%d bytes are resident, %d retired", st.Resident, st.Retired)
+	}
+	tx.Rollback()
+	old.Close()
+	s.Close()
+	must(t, e.Close())
+}

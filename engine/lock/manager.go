@@ -110,6 +110,9 @@ func (o *Owner) Close() {
 // Mark returns the present point, for RollbackTo.
 func (o *Owner) Mark() Mark { return Mark{len(o.rows), len(o.tables), len(o.advTx)} }
 
+// Few tells whether ReleaseAll takes next to no time.
+func (o *Owner) Few() bool { return len(o.rows)+len(o.tables)+len(o.advTx) <= 64 }
+
 // Holding tells whether the transaction holds any lock.
 func (o *Owner) Holding() bool { return len(o.rows)+len(o.tables)+len(o.advTx) > 0 }
 
