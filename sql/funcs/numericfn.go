@@ -68,7 +68,7 @@ func init() {
 	each(func(r *row) error { return r.RetNum(r.Num(0).Sqrt()) }, "numeric_sqrt")
 	each(func(r *row) error { return r.RetNum(r.Num(0).Exp()) }, "numeric_exp")
 	each(func(r *row) error { return r.RetNum(r.Num(0).Ln()) }, "numeric_ln")
-	each(func(r *row) error { return r.RetNum(numeric.Log(numeric.FromInt64(10), r.Num(0))) }, "log10(numeric)")
+	each(func(r *row) error { return r.RetNum(numeric.Log(numeric.FromInt64(10), r.Num(0))) }, "log10(numeric)", "log(numeric)")
 	each(func(r *row) error { return r.RetNum(numeric.Factorial(r.Int(0))) }, "numeric_fac")
 	each(func(r *row) error { return r.RetNumOK(r.Num(0).RoundResult(int(r.Int(1)))) }, "numeric_round")
 	each(func(r *row) error { return r.RetNumOK(r.Num(0).TruncResult(int(r.Int(1)))) }, "numeric_trunc")

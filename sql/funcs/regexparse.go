@@ -41,7 +41,7 @@ type reNode struct {
 	min, max int    // of a repeat; max -1: no limit
 	lazy     bool
 	exact    bool // written {m}
-	cap      int // of a group: its number, 0 not capturing; of a back reference
+	cap      int  // of a group: its number, 0 not capturing; of a back reference
 }
 
 type rePref uint8

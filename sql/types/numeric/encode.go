@@ -101,7 +101,7 @@ func (n Num) AppendBinary(dst []byte) []byte {
 	case NegInf:
 		return append(dst, 0, 0, 0, 0, 0xF0, 0, 0, 0x20)
 	}
-	digits, weight := n.base10000()
+	digits, weight := n.Base10000()
 	sign := uint16(0)
 	if n.Sign() < 0 {
 		sign = 0x4000
@@ -116,8 +116,8 @@ func (n Num) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// base10000 returns the base-10000 digits of |n| without zeros at either end and the weight of the first.
-func (n Num) base10000() (digits []uint16, weight int) {
+// Base10000 returns the base-10000 digits of |n| without zeros at either end and the weight of the first.
+func (n Num) Base10000() (digits []uint16, weight int) {
 	if n.Sign() == 0 {
 		return nil, 0
 	}

@@ -128,7 +128,7 @@ func (n Num) lnWeight() int {
 		w, d := x.Abs().lead()
 		return w*4 + int(math.Log10(float64(d)))
 	}
-	digits, w := n.base10000()
+	digits, w := n.Base10000()
 	d, e := float64(digits[0]), w*4
 	if len(digits) > 1 {
 		d = d*10000 + float64(digits[1])
@@ -309,7 +309,7 @@ func powerSpecial(a, b Num) (Num, error) {
 func powerInt(a Num, e int) (Num, error) {
 	f := 0.0
 	if a.Sign() != 0 {
-		digits, w := a.base10000()
+		digits, w := a.Base10000()
 		m, p := float64(digits[0]), w*4
 		for i := 1; i < len(digits) && i*4 < 16; i++ {
 			m = m*10000 + float64(digits[i])

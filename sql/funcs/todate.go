@@ -1,0 +1,618 @@
+package funcs
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"herd/sql/sqlerr"
+	"herd/sql/types/datetime"
+)
+
+// dateParts is what to_date and to_timestamp have read.
+type dateParts struct {
+	hour, min, sec, us, ssss int64
+	ms                       int64
+	pm                       int // 0 none, 1 AM, 2 PM
+	clock12                  bool
+	year, month, day         int64
+	yearDigits               int
+	isoYear                  bool // year came from an ISO field
+	bc                       bool
+	cc, j, q, w, ww          int64
+	doy, dow                 int64 // dow 1..7 from Sunday; for ISO weeks from Monday
+	gregorian, iso           bool
+	haveZone                 bool
+	zsign, zh, zm            int64
+	seen                     map[string]int64
+}
+
+// dateReader reads a text by a template.
+type dateReader struct {
+	dateParts
+	in    string
+	i     int
+	fx    bool
+	nodes []fmtNode
+	typ   string
+}
+
+func (p *dateReader) skipSpace() {
+	for p.i < len(p.in) && (p.in[p.i] == ' ' || p.in[p.i] >= '\t' && p.in[p.i] <= '\r') {
+		p.i++
+	}
+}
+
+// isSeparator says whether a character is neither letter nor digit.
+func isSeparator(c byte) bool {
+	return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9') && !(c|0x20 >= 'a' && c|0x20 <= 'z')
+}
+
+func invalidValue(value, field, detail string) error {
+	return sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid value \"%s\" for \"%s\"", value, field).WithDetail("%s", detail)
+}
+
+func (p *dateReader) read() error {
+	for k := range p.nodes {
+		n := &p.nodes[k]
+		if p.i >= len(p.in) {
+			break
+		}
+		if n.field == "" {
+			p.literal(n)
+			continue
+		}
+		if !p.fx {
+			p.skipSpace()
+			if p.i >= len(p.in) {
+				break
+			}
+		}
+		if err := p.field(n, k); err != nil {
+			return err
+		}
+		if n.th != "" {
+			p.i = min(len(p.in), p.i+2)
+		}
+		if !p.fx {
+			p.skipSpace()
+		}
+	}
+	if p.fx && p.i < len(p.in) {
+		rest := strings.TrimRight(p.in[p.i:], " \t\n\r")
+		if rest != "" {
+			return sqlerr.New(sqlerr.InvalidDatetimeFormat, "trailing characters remain in input string after datetime format")
+		}
+	}
+	return nil
+}
+
+// literal passes over what a character of the template stands for.
+func (p *dateReader) literal(n *fmtNode) {
+	c := n.lit[0]
+	if p.fx {
+		_, w := utf8.DecodeRuneInString(p.in[p.i:])
+		p.i += w
+		return
+	}
+	blank := c == ' ' || c >= '\t' && c <= '\r'
+	if !n.quoted && (blank || isSeparator(c)) {
+		p.skipSpace()
+		if p.i < len(p.in) && isSeparator(p.in[p.i]) && !(blank && false) {
+			// A separator takes one separator; a sign belongs to the number that follows.
+			if c := p.in[p.i]; (c == '-' || c == '+') && blank && p.i+1 < len(p.in) && p.in[p.i+1] >= '0' && p.in[p.i+1] <= '9' {
+				return
+			}
+			p.i++
+		}
+		return
+	}
+	p.skipSpace()
+	if p.i < len(p.in) {
+		_, w := utf8.DecodeRuneInString(p.in[p.i:])
+		p.i += w
+	}
+}
+
+// separatorNext says whether the template goes on with something that ends a number.
+func (p *dateReader) separatorNext(k int) bool {
+	n := &p.nodes[k]
+	if n.th != "" || k+1 >= len(p.nodes) {
+		return true
+	}
+	next := &p.nodes[k+1]
+	if next.field == "" {
+		c := next.lit[0]
+		return !(c >= '0' && c <= '9')
+	}
+	switch next.field {
+	case "AM", "PM", "A.M.", "P.M.", "BC", "AD", "B.C.", "A.D.", "MONTH", "MON", "DAY", "DY", "RM", "TZ":
+		return true
+	}
+	return false
+}
+
+// number reads an integer of at most width digits, of any length before a separator.
+func (p *dateReader) number(n *fmtNode, k, width int) (v int64, used int, err error) {
+	p.skipSpace()
+	from := p.i
+	s := p.in[p.i:]
+	free := n.fm || p.separatorNext(k)
+	if !free {
+		if len(s) < width && p.fx {
+			return 0, 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "source string too short for \"%s\" formatting field", n.word).
+				WithDetail("Field requires %d characters, but only %d remain.", width, len(s))
+		}
+		if len(s) > width {
+			s = s[:width]
+		}
+	}
+	i := 0
+	neg := false
+	if i < len(s) && (s[i] == '-' || s[i] == '+') {
+		neg = s[i] == '-'
+		i++
+	}
+	start := i
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		if v = v*10 + int64(s[i]-'0'); v > int4.hi {
+			return 0, 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "value for \"%s\" in source string is out of range", n.word).
+				WithDetail("Value must be in the range %d to %d.", int4.lo, int4.hi)
+		}
+		i++
+	}
+	if i == start {
+		end := min(len(p.in), from+width)
+		return 0, 0, invalidValue(p.in[from:end], n.word, "Value must be an integer.")
+	}
+	if !free && p.fx && i < width {
+		return 0, 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid value \"%s\" for \"%s\"", p.in[from:from+width], n.word).
+			WithDetail("Field requires %d characters, but only %d could be parsed.", width, i).
+			WithHint("If your source string is not fixed-width, try using the \"FM\" modifier.")
+	}
+	if neg {
+		v = -v
+	}
+	p.i = from + i
+	return v, i, nil
+}
+
+// set stores a value; a field given twice with different values is an error.
+func (p *dateReader) set(dst *int64, n *fmtNode, v int64) error {
+	if p.seen == nil {
+		p.seen = map[string]int64{}
+	}
+	key := slotOf(n.field)
+	if old, ok := p.seen[key]; ok && old != v {
+		return sqlerr.New(sqlerr.InvalidDatetimeFormat, "conflicting values for \"%s\" field in formatting string", n.word).
+			WithDetail("This value contradicts a previous setting for the same field type.")
+	}
+	p.seen[key] = v
+	*dst = v
+	return nil
+}
+
+// slotOf names the value that a field sets, which several fields share.
+func slotOf(f string) string {
+	switch f {
+	case "HH", "HH12", "HH24":
+		return "hour"
+	case "MONTH", "MON", "MM", "RM":
+		return "month"
+	case "DAY", "DY", "D", "ID":
+		return "dow"
+	case "YYYY", "YYY", "YY", "Y", "Y,YYY", "IYYY", "IYY", "IY", "I":
+		return "year"
+	case "SSSS", "SSSSS":
+		return "ssss"
+	case "DDD", "IDDD":
+		return "doy"
+	case "WW", "IW":
+		return "ww"
+	case "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
+		return "us"
+	}
+	return f
+}
+
+// oneOf reads one of some names in any case.
+func (p *dateReader) oneOf(n *fmtNode, names []string, length int) (int, error) {
+	s := p.in[p.i:]
+	for i, name := range names {
+		if length > 0 {
+			name = name[:length]
+		}
+		if len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) {
+			p.i += len(name)
+			return i, nil
+		}
+	}
+	w := s
+	if e := strings.IndexFunc(w, unicode.IsSpace); e >= 0 {
+		w = w[:e]
+	}
+	if length == 0 && len(w) > 0 {
+		return 0, invalidValue(w, n.word, "The given value did not match any of the allowed values for this field.")
+	}
+	return 0, invalidValue(w, n.word, "The given value did not match any of the allowed values for this field.")
+}
+
+func (p *dateReader) field(n *fmtNode, k int) error {
+	num := func(dst *int64, width int) error {
+		v, _, err := p.number(n, k, width)
+		if err != nil {
+			return err
+		}
+		return p.set(dst, n, v)
+	}
+	switch n.field {
+	case "AM", "PM":
+		i, err := p.oneOf(n, []string{"AM", "PM"}, 0)
+		p.pm, p.clock12 = i+1, true
+		return err
+	case "A.M.", "P.M.":
+		i, err := p.oneOf(n, []string{"A.M.", "P.M."}, 0)
+		p.pm, p.clock12 = i+1, true
+		return err
+	case "HH", "HH12":
+		p.clock12 = true
+		return num(&p.hour, 2)
+	case "HH24":
+		return num(&p.hour, 2)
+	case "MI":
+		return num(&p.min, 2)
+	case "SS":
+		return num(&p.sec, 2)
+	case "MS":
+		v, used, err := p.number(n, k, 3)
+		for ; used < 3; used++ {
+			v *= 10
+		}
+		if err != nil {
+			return err
+		}
+		return p.set(&p.ms, n, v)
+	case "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
+		w := 6
+		if n.field != "US" {
+			w = int(n.field[2] - '0')
+		}
+		v, used, err := p.number(n, k, w)
+		for ; used < 6; used++ {
+			v *= 10
+		}
+		if err != nil {
+			return err
+		}
+		return p.set(&p.us, n, v)
+	case "SSSS", "SSSSS":
+		return num(&p.ssss, 5)
+	case "TZ", "OF":
+		return sqlerr.New(sqlerr.FeatureNotSupported, "formatting field \"%s\" is only supported in to_char", n.word)
+	case "TZH":
+		p.haveZone = true
+		p.zsign = 1
+		if p.i < len(p.in) && (p.in[p.i] == '+' || p.in[p.i] == '-' || p.in[p.i] == ' ') {
+			if p.in[p.i] == '-' {
+				p.zsign = -1
+			}
+			p.i++
+		} else if p.i > 0 && p.in[p.i-1] == '-' {
+			p.zsign = -1
+		}
+		return num(&p.zh, 2)
+	case "TZM":
+		p.haveZone = true
+		if p.zsign == 0 {
+			p.zsign = 1
+		}
+		return num(&p.zm, 2)
+	}
+	return p.dateField(n, k)
+}
+
+func (p *dateReader) dateField(n *fmtNode, k int) error {
+	mode := func(iso bool) error {
+		p.iso, p.gregorian = p.iso || iso, p.gregorian || !iso
+		if p.iso && p.gregorian {
+			return sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid combination of date conventions").
+				WithHint("Do not mix Gregorian and ISO week date conventions in a formatting template.")
+		}
+		return nil
+	}
+	num := func(dst *int64, width int, iso, checked bool) error {
+		if checked {
+			if err := mode(iso); err != nil {
+				return err
+			}
+		}
+		v, _, err := p.number(n, k, width)
+		if err != nil {
+			return err
+		}
+		return p.set(dst, n, v)
+	}
+	name := func(list []string, length int, dst *int64) error {
+		if err := mode(false); err != nil {
+			return err
+		}
+		i, err := p.oneOf(n, list, length)
+		if err != nil {
+			return err
+		}
+		return p.set(dst, n, int64(i+1))
+	}
+	switch n.field {
+	case "BC", "AD":
+		i, err := p.oneOf(n, []string{"AD", "BC"}, 0)
+		p.bc = i == 1
+		return err
+	case "B.C.", "A.D.":
+		i, err := p.oneOf(n, []string{"A.D.", "B.C."}, 0)
+		p.bc = i == 1
+		return err
+	case "MONTH":
+		return name(longMonths, 0, &p.month)
+	case "MON":
+		return name(longMonths, 3, &p.month)
+	case "DAY":
+		return name(longDays, 0, &p.dow)
+	case "DY":
+		return name(longDays, 3, &p.dow)
+	case "MM":
+		return num(&p.month, 2, false, true)
+	case "DD":
+		return num(&p.day, 2, false, true)
+	case "DDD":
+		return num(&p.doy, 3, false, true)
+	case "IDDD":
+		return num(&p.doy, 3, true, true)
+	case "D":
+		return num(&p.dow, 1, false, true)
+	case "ID":
+		if err := num(&p.dow, 1, true, true); err != nil {
+			return err
+		}
+		// Shift to the numbering from Sunday, where Sunday is 1.
+		if p.dow++; p.dow > 7 {
+			p.dow = 1
+		}
+		return nil
+	case "WW":
+		return num(&p.ww, 2, false, true)
+	case "IW":
+		return num(&p.ww, 2, true, true)
+	case "W":
+		return num(&p.w, 1, false, true)
+	case "Q":
+		_, _, err := p.number(n, k, 1) // read and ignored, as PostgreSQL does
+		return err
+	case "CC":
+		return num(&p.cc, 2, false, false)
+	case "J":
+		return num(&p.j, 9, false, false)
+	case "RM":
+		return p.romanMonth(n)
+	case "Y,YYY":
+		return p.commaYear(n)
+	}
+	iso := n.field[0] == 'I'
+	width := map[string]int{"YYYY": 4, "YYY": 3, "YY": 2, "Y": 1, "IYYY": 4, "IYY": 3, "IY": 2, "I": 1}[n.field]
+	if err := mode(iso); err != nil {
+		return err
+	}
+	v, used, err := p.number(n, k, width)
+	if err != nil {
+		return err
+	}
+	if used < 4 && width < 4 {
+		v = fullYear(v)
+	}
+	p.yearDigits = width
+	return p.set(&p.year, n, v)
+}
+
+// fullYear completes a year of less than four digits to one near 2020.
+func fullYear(y int64) int64 {
+	switch {
+	case y < 70:
+		return y + 2000
+	case y < 100:
+		return y + 1900
+	case y < 520:
+		return y + 2000
+	case y < 1000:
+		return y + 1000
+	}
+	return y
+}
+
+func (p *dateReader) romanMonth(n *fmtNode) error {
+	s := p.in[p.i:]
+	best := -1
+	for i, r := range romanMonths {
+		if len(s) >= len(r) && strings.EqualFold(s[:len(r)], r) && (best < 0 || len(r) > len(romanMonths[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		_, err := p.oneOf(n, romanMonths, 0)
+		return err
+	}
+	p.i += len(romanMonths[best])
+	return p.set(&p.month, n, int64(best+1))
+}
+
+func (p *dateReader) commaYear(n *fmtNode) error {
+	s := p.in[p.i:]
+	e := 0
+	for e < len(s) && (s[e] >= '0' && s[e] <= '9' || s[e] == ',') {
+		e++
+	}
+	a, b, ok := strings.Cut(s[:e], ",")
+	x, ok1 := atoi(a)
+	y, ok2 := atoi(b)
+	if !ok || !ok1 || !ok2 {
+		return sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid input string for \"Y,YYY\"")
+	}
+	p.i += e
+	p.yearDigits = 4
+	return p.set(&p.year, n, int64(x)*1000+int64(y))
+}
+
+// stamp puts the parts together: a local timestamp and, with a zone in the text, its offset.
+func (p *dateReader) stamp(text string) (local int64, err error) {
+	bad := func() error {
+		return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"", text)
+	}
+	h, mi, s := p.hour, p.min, p.sec
+	if _, ok := p.seen["ssss"]; ok {
+		h, mi, s = p.ssss/3600, p.ssss%3600/60, p.ssss%60
+	}
+	if p.clock12 {
+		if h < 1 || h > 12 {
+			return 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "hour \"%d\" is invalid for the 12-hour clock", h).
+				WithHint("Use the 24-hour clock, or give an hour between 1 and 12.")
+		}
+		switch {
+		case p.pm == 2 && h < 12:
+			h += 12
+		case p.pm == 1 && h == 12:
+			h = 0
+		}
+	}
+	days, err := p.date(text, bad)
+	if err != nil {
+		return 0, err
+	}
+	us := p.us + p.ms*1000
+	if h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 59 || us < 0 || us >= datetime.Second {
+		return 0, bad()
+	}
+	ts, ok := datetime.Join(days, h*datetime.Hour+mi*datetime.Minute+s*datetime.Second+us)
+	if !ok {
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"", text)
+	}
+	return ts, nil
+}
+
+// date returns the day number of the parts.
+func (p *dateReader) date(text string, bad func() error) (int64, error) {
+	_, haveYear := p.seen["year"]
+	year, month, day := int64(0), int64(1), int64(1)
+	switch {
+	case haveYear:
+		year = p.year
+		_, haveCC := p.seen["CC"]
+		switch {
+		case haveCC && p.yearDigits <= 2:
+			cc := p.cc
+			if p.bc {
+				cc = -cc
+			}
+			year = p.year % 100
+			if year != 0 {
+				if cc >= 0 {
+					year += (cc - 1) * 100
+				} else {
+					year = (cc+1)*100 - year + 1
+				}
+			} else if cc >= 0 {
+				year = cc * 100
+			} else {
+				year = cc*100 + 1
+			}
+		case p.bc:
+			year = 1 - year
+		case year < 0:
+			year++ // a negative year is BC
+		}
+	default:
+		if cc, ok := p.seen["CC"]; ok {
+			if p.bc {
+				cc = -cc
+			}
+			if cc >= 0 {
+				year = (cc-1)*100 + 1
+			} else {
+				year = cc*100 + 1
+			}
+		}
+	}
+	if j, ok := p.seen["J"]; ok && j != 0 {
+		y, m, d := datetime.Civil(j - 2451545)
+		year, month, day = int64(y), int64(m), int64(d)
+	}
+	doy := p.doy
+	if p.ww != 0 {
+		if p.iso {
+			start := datetime.ISOWeekStart(int(year), int(p.ww))
+			if p.dow != 0 {
+				off := p.dow - 2 // Monday is 2
+				if off < 0 {
+					off = 6
+				}
+				start += off
+			}
+			return start, nil
+		}
+		doy = (p.ww-1)*7 + 1
+	}
+	if m, ok := p.seen["month"]; ok {
+		month = m
+	}
+	if d, ok := p.seen["DD"]; ok {
+		day = d
+	}
+	if p.w != 0 {
+		day = (p.w-1)*7 + 1
+	}
+	_, haveMonth := p.seen["month"]
+	_, haveDay := p.seen["DD"]
+	if doy != 0 && (!haveMonth || !haveDay) {
+		if p.iso {
+			return datetime.ISOWeekStart(int(year), 1) + doy - 1, nil
+		}
+		if doy < 1 || doy > 366 || doy == 366 && !datetime.Leap(int(year)) {
+			return 0, bad()
+		}
+		return datetime.Days(int(year), 1, 1) + doy - 1, nil
+	}
+	if month < 1 || month > 12 || day < 1 || day > int64(datetime.DaysInMonth(int(year), int(month))) {
+		return 0, bad()
+	}
+	return datetime.Days(int(year), int(month), int(day)), nil
+}
+
+func init() {
+	read := func(r *row) (*dateReader, int64, error) {
+		f := r.dateFormat(r.Bytes(1))
+		p := &dateReader{in: r.Str(0), fx: f.fx, nodes: f.nodes}
+		if err := p.read(); err != nil {
+			return nil, 0, err
+		}
+		ts, err := p.stamp(p.in)
+		return p, ts, err
+	}
+	each(func(r *row) error {
+		p, ts, err := read(r)
+		if err != nil {
+			return err
+		}
+		if p.haveZone {
+			if p.zh > 15 || p.zm > 59 || p.zm < 0 {
+				return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"", p.in)
+			}
+			return r.RetInt(ts - p.zsign*(p.zh*3600+p.zm*60)*datetime.Second)
+		}
+		return r.RetStamp(stampToUTC(ts, r.c))
+	}, "to_timestamp")
+	each(func(r *row) error {
+		_, ts, err := read(r)
+		if err != nil {
+			return err
+		}
+		d, _ := datetime.Split(ts)
+		return r.RetInt(d)
+	}, "to_date")
+}
