@@ -358,7 +358,7 @@ func (s *scope) lockRTE(i int, r *plan.RTE, l *ast.Locking) {
 	if r.Kind != plan.RTERelation && r.Kind != plan.RTESubquery {
 		return
 	}
-	strength := [...]uint8{ast.ForKeyShare: 0, ast.ForShare: 1, ast.ForNoKeyUpdate: 2, ast.ForUpdate: 3}[l.Strength]
+	strength := [...]uint8{ast.ForKeyShare: 1, ast.ForShare: 2, ast.ForNoKeyUpdate: 3, ast.ForUpdate: 4}[l.Strength] // engine/lock.Mode
 	policy := [...]uint8{ast.LockBlock: 0, ast.LockSkip: 2, ast.LockNoWait: 1}[l.Wait]
 	if r.Kind == plan.RTERelation {
 		r.Need |= plan.RightUpdate

@@ -376,7 +376,7 @@ func (p *printer) tail(q *plan.Query) {
 	}
 	for _, lock := range q.Locks {
 		words := [...]string{" FOR KEY SHARE", " FOR SHARE", " FOR NO KEY UPDATE", " FOR UPDATE"}
-		p.keyword(words[lock.Strength&3], -indentStd, indentStd, 0)
+		p.keyword(words[max(lock.Strength, 1)-1], -indentStd, indentStd, 0)
 		if lock.RTE < len(p.top().names) {
 			p.put(" OF " + quote(p.top().names[lock.RTE]))
 		}
