@@ -176,18 +176,18 @@ func DumpSegment(fsys vfs.FS, name string, f func(FrameInfo) error) error {
 	if _, err := fmt.Sscanf(filepath.Base(name), "%d", &no); err != nil || !bytes.Equal(head, headerOf(no)) {
 		return fmt.Errorf("%s: header: %w", name, ErrCorrupt)
 	}
-	return walkFrames(file, no, segmentHeader, func(a block.Address, fr block.Frame, n int) error {
+	size, err := file.Size()
+	if err != nil {
+		return err
+	}
+	return walkFrames(file, no, segmentHeader, size, func(a block.Address, fr block.Frame, n int) error {
 		return f(FrameInfo{Offset: int64(a.Offset()), Length: n, Kind: fr.Kind, Level: fr.Level, Tree: fr.Tree,
 			Key: fr.Key, Payload: fr.Payload})
 	})
 }
 
-// walkFrames calls f for each frame from offset off to the end of the file.
-func walkFrames(file vfs.File, no uint32, off int64, f func(block.Address, block.Frame, int) error) error {
-	size, err := file.Size()
-	if err != nil {
-		return err
-	}
+// walkFrames calls f for each frame from offset off to size.
+func walkFrames(file vfs.File, no uint32, off, size int64, f func(block.Address, block.Frame, int) error) error {
 	buf := make([]byte, 64<<10)
 	for off < size {
 		head := buf[:min(block.FrameHeader, size-off)]

@@ -66,12 +66,15 @@ func (st *Store) Checkpoint(s *Snapshot, meta Meta, o CheckpointOptions) error {
 	}
 	c := &checkpoint{st: st, w: st.writer, o: o, begin: time.Now(), total: st.books.dirty.Load(), from: st.writer.written}
 	c.seen = c.from
-	st.written = max(st.written, s.ver)
+	st.written.Store(max(st.written.Load(), s.ver))
 	if err := c.write(s); err != nil {
 		if !errors.Is(err, ErrStopped) || c.w.flush() != nil {
 			c.w.abandon()
 		}
 		return fmt.Errorf("checkpoint: %w", err)
+	}
+	if forked := st.takeUnsynced(); len(forked) > 0 {
+		c.w.touched, c.w.fresh = append(c.w.touched, forked...), true
 	}
 	if err := c.w.sync(); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
@@ -86,7 +89,7 @@ func (st *Store) Checkpoint(s *Snapshot, meta Meta, o CheckpointOptions) error {
 	st.segments.switched(m.Segments)
 	slot.Unpin()
 	st.release()
-	_, err := st.segments.removeDead(st.writer.current())
+	_, err := st.segments.removeDead()
 	return err
 }
 
@@ -99,14 +102,6 @@ func (st *Store) writable() error {
 		return *p
 	}
 	return nil
-}
-
-// current returns the number of the segment that is being filled.
-func (w *segmentWriter) current() uint32 {
-	if w == nil || w.seg == nil {
-		return 0
-	}
-	return w.seg.no
 }
 
 // write writes the unaddressed blocks of s and flushes.

@@ -48,7 +48,7 @@ func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
 	if err := st.writable(); err != nil {
 		return nil, err
 	}
-	if s.ver < max(st.manifestVer.Load(), st.written) {
+	if s.ver < max(st.manifestVer.Load(), st.written.Load()) {
 		return nil, nil // frames of versions that s does not know would look dead
 	}
 	seg := st.pickSegment()
@@ -57,9 +57,9 @@ func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
 	}
 	c := &Cleaning{Segment: seg.no}
 	var found int64
-	err := walkFrames(seg.f, seg.no, segmentHeader, func(a block.Address, f block.Frame, n int) error {
+	err := walkFrames(seg.f, seg.no, segmentHeader, seg.size, func(a block.Address, f block.Frame, n int) error {
 		tr := s.roots.get(f.Tree)
-		if tr == nil || int64(a.Offset()) >= seg.size {
+		if tr == nil {
 			return nil
 		}
 		live, err := st.isLive(tr, f, a)
@@ -77,7 +77,7 @@ func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
 		st.cleaned = map[uint32]uint64{}
 	}
 	st.cleaned[seg.no] = st.ver.Load()
-	st.correctLive(seg.no, found)
+	st.correctLive(s, seg.no, found)
 	slices.SortFunc(c.refs, func(a, b cleanRef) int {
 		if a.tree != b.tree {
 			return int(a.tree) - int(b.tree)
@@ -117,7 +117,7 @@ func (st *Store) pickSegment() (best *segment) {
 	defer st.segments.mu.RUnlock()
 	share := int64(cleanPercent)
 	for no, seg := range st.segments.all {
-		if v, done := st.cleaned[no]; done && v >= st.manifestVer.Load() || no == st.writer.current() || seg.live <= 0 {
+		if v, done := st.cleaned[no]; done && v >= st.manifestVer.Load() || seg.open || seg.unsynced || seg.live <= 0 {
 			continue
 		}
 		if p := seg.live * 100 / max(seg.size, 1); p < share {
@@ -134,11 +134,11 @@ func (st *Store) pickSegment() (best *segment) {
 // correctLive lowers a segment's live bytes to what the newest version reaches plus what is retired. Branches of
 // versions that were left can leave more on the books; dropped trees that are not expanded yet are not counted, so then
 // nothing is corrected.
-func (st *Store) correctLive(no uint32, found int64) {
+func (st *Store) correctLive(s *Snapshot, no uint32, found int64) {
 	st.retired.mu.Lock()
 	pending := len(st.retired.drops)
 	st.retired.mu.Unlock()
-	if pending > 0 || st.forkActive.Load() != nil {
+	if pending > 0 || st.forkActive.Load() != nil || s.ver < st.written.Load() {
 		return
 	}
 	held := st.liveAt(noVersion)[no]

@@ -42,7 +42,12 @@ func (c *Cursor) Init(v View, t TreeID, lo, hi []byte, reverse bool) {
 	var root *btree.Handle
 	made := false
 	if v.Own.metas > 0 {
-		if e := v.Own.find(t, true, nil); e != nil {
+		e, err := v.Own.find(t, true, nil)
+		if err != nil {
+			c.err, c.done = err, true
+			return
+		}
+		if e != nil {
 			made = e.op == OpCreateTree
 			if !made {
 				c.err, c.done = noTree(t), true
@@ -62,8 +67,19 @@ func (c *Cursor) Init(v View, t TreeID, lo, hi []byte, reverse bool) {
 	c.it.Init(c.st, t, root, lo, hi, reverse)
 	if v.Own.count > 0 {
 		c.own.init(v.Own, t, lo, hi, reverse)
-		c.pend = c.own.next()
+		c.pend = c.nextOwn()
 	}
+}
+
+// nextOwn takes the next own change.
+func (c *Cursor) nextOwn() *own {
+	e := c.own.next()
+	if e == nil && c.err == nil {
+		if c.err = c.own.err(); c.err != nil {
+			c.done = true
+		}
+	}
+	return e
 }
 
 // KeysOnly tells the cursor that Value will not be called: long values are not loaded. Call it after Init.
@@ -124,7 +140,7 @@ func (c *Cursor) step() *own {
 					c.i++
 				}
 			}
-			c.pend = c.own.next()
+			c.pend = c.nextOwn()
 			c.place()
 			if e.op == OpPut {
 				return e

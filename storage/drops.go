@@ -21,7 +21,7 @@ func (st *Store) Maintain() error {
 		return nil
 	}
 	defer st.ckptMu.Unlock()
-	_, err := st.segments.removeDead(st.writer.current())
+	_, err := st.segments.removeDead()
 	return err
 }
 

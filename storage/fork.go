@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"herd/storage/block"
 	"herd/storage/btree"
 )
 
@@ -32,6 +33,8 @@ type Fork struct {
 	bytes   int64 // of retired
 	drops   []*tree
 	limit   int // length of created at which the dead are sorted out
+	w       *segmentWriter
+	fresh   int64 // bytes of blocks made since the last flush
 
 	mu  sync.Mutex
 	tip []*btree.Handle // guarded by mu: blocks that commits on the tip made since base; dead after Finish
@@ -64,6 +67,9 @@ func (f *Fork) noteTip(created []*btree.Handle) {
 func (f *Fork) Merge(cs ChangeSet) error {
 	cat, err := f.apply([]ChangeSet{cs})
 	f.cat = f.cat || cat
+	if err == nil && f.fresh >= f.st.forkFlush {
+		err = f.flush()
+	}
 	return err
 }
 
@@ -86,6 +92,7 @@ func (f *Fork) apply(sets []ChangeSet) (bool, error) {
 	clear(f.ap.ed.Dead)
 	f.ap.ed.Dead = f.ap.ed.Dead[:0]
 	f.st.account(made - freed)
+	f.fresh += made
 	f.created = appendAlive(f.created, f.ap.ed.Created)
 	for _, h := range f.ap.ed.Retired {
 		if b := h.Block(); b != nil {
@@ -126,6 +133,10 @@ func (f *Fork) Finish(seq Seq, tip *Snapshot) (*Snapshot, error) {
 	if f.cat {
 		next.catalog = seq
 	}
+	if f.w != nil {
+		f.w.leave()
+		st.written.Store(max(st.written.Load(), next.ver)) // before the cleaner may correct books again
+	}
 	st.forkActive.Store(nil)
 	st.retired.mu.Lock()
 	st.takeBack(f.base.ver)
@@ -141,10 +152,80 @@ func (f *Fork) Finish(seq Seq, tip *Snapshot) (*Snapshot, error) {
 
 // Abandon drops the fork.
 func (f *Fork) Abandon() {
-	f.st.forkActive.Store(nil)
-	f.st.account(-f.st.books.bury(f.created))
+	st := f.st
+	if f.w != nil {
+		f.w.leave()
+	}
+	st.forkActive.Store(nil)
+	var memory, disk []*btree.Handle
+	for _, h := range f.created {
+		if h.Addr() == 0 {
+			memory = append(memory, h)
+		} else {
+			disk = append(disk, h)
+		}
+	}
+	st.account(-st.books.bury(memory))
+	if len(disk) > 0 { // the frames of blocks that are in f.retired too are in here: they were created by the fork
+		st.retired.mu.Lock()
+		st.retired.groups = append(st.retired.groups, group{st.newest.Load(), disk})
+		st.retired.mu.Unlock()
+	}
 	f.slot.Close()
 	f.created, f.retired, f.tip, f.drops = nil, nil, nil, nil
+}
+
+// forkFlush is how many bytes of new blocks a fork gathers before it writes its leaves, so that they can be evicted: a
+// big commit may be larger than memory.
+const forkFlush = 16 << 20
+
+// flush writes the fork's leaves and long values that have no disk copy to segment files of its own. It does so beside
+// a checkpoint: nobody else can reach the fork's blocks. Inner nodes stay for the checkpoint, since those may have
+// children that are the checkpoint's to write.
+func (f *Fork) flush() error {
+	if err := f.st.writable(); err != nil {
+		return err
+	}
+	if f.w == nil {
+		f.w = &segmentWriter{st: f.st, fork: true}
+	}
+	c := &checkpoint{st: f.st, w: f.w}
+	var err error
+	f.rt.walk(&f.base.roots, func(tr *tree) bool {
+		err = f.flushBelow(c, tr.id, tr.root.H)
+		return err == nil
+	})
+	if err == nil {
+		err = f.w.flush()
+	}
+	if err != nil {
+		f.w.abandon()
+		return fmt.Errorf("write blocks of a big commit: %w", err)
+	}
+	f.fresh = 0
+	return nil
+}
+
+// flushBelow writes the leaves below h that the fork made.
+func (f *Fork) flushBelow(c *checkpoint, t TreeID, h *btree.Handle) error {
+	if h == nil || h.Born != f.ver || h.Addr() != 0 {
+		return nil
+	}
+	b := h.Block()
+	if b.Kind == block.KindInner {
+		for _, k := range b.Kids {
+			if err := f.flushBelow(c, t, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, k := range b.Kids {
+		if k.Born != f.ver && k.Addr() == 0 {
+			return nil // a value that a running checkpoint may be writing
+		}
+	}
+	return c.block(t, h, nil)
 }
 
 // forkVersions maps the version that a fork's blocks were born in to the one that made them visible: Rewind needs to

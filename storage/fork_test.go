@@ -29,6 +29,9 @@ func (m dbModel) put(cs ChangeSet) {
 func TestFork(t *testing.T) {
 	for seed := range int64(6) {
 		f := newFixture(t, seed, 512)
+		if seed%2 == 0 {
+			f.st.forkFlush = 20 << 10
+		}
 		for range 10 {
 			f.apply(f.changes(f.model, 100))
 		}
@@ -50,6 +53,7 @@ func TestFork(t *testing.T) {
 				switch f.r.Intn(5) {
 				case 0:
 					f.checkpoint()
+					f.notes()
 				case 1:
 					f.st.Evict(1 << 30)
 				case 2:
@@ -59,6 +63,8 @@ func TestFork(t *testing.T) {
 			if _, there := f.model[big[0].Tree]; !there || round%4 == 3 {
 				fork.Abandon()
 				f.compare(View{Snap: f.tip}, f.model)
+				f.checkpoint()
+				f.notes()
 				continue
 			}
 			for len(list) > 3 {

@@ -47,6 +47,7 @@ type fixture struct {
 	slot  *ReaderSlot
 	acct  *mem.Account
 	next  TreeID
+	moves int // overlays that moved to private blocks
 }
 
 func newFixture(t *testing.T, seed int64, page int) *fixture {
@@ -325,6 +326,12 @@ func TestModel(t *testing.T) {
 	if testing.Short() {
 		rounds = 60
 	}
+	moves := 0
+	defer func() {
+		if moves == 0 {
+			t.Error("no overlay moved to private blocks")
+		}
+	}()
 	for _, page := range []int{256, 1024, 8192} {
 		for seed := range *seeds {
 			t.Run(fmt.Sprintf("page%d/%d", page, seed), func(t *testing.T) {
@@ -335,6 +342,7 @@ func TestModel(t *testing.T) {
 				f.checkpoint()
 				f.compare(View{Snap: f.tip}, f.model)
 				f.reopen()
+				moves += f.moves
 			})
 		}
 	}
@@ -387,6 +395,10 @@ func (f *fixture) step(i int) {
 func (f *fixture) own() {
 	f.t.Helper()
 	o := NewOverlay(mem.NewRoot(0))
+	if f.r.Intn(2) == 0 { // moves to private blocks now and then
+		o.SpillTo(f.st)
+		o.moveAt = int64(2000 + f.r.Intn(20000))
+	}
 	type saved struct {
 		root Root
 		m    dbModel
@@ -429,12 +441,32 @@ func (f *fixture) own() {
 		if i < len(roots)-2 && f.r.Intn(3) != 0 {
 			continue
 		}
+		if f.r.Intn(2) == 0 {
+			f.st.Evict(1 << 30)
+		}
 		f.compare(View{Snap: f.tip, Own: s.root}, s.m)
 	}
 	f.model = m.clone()
-	f.apply(slices.Clone(o.Changes()))
+	var walked ChangeSet
+	w := o.Walk()
+	for n := 1; n > 0; {
+		before := len(walked)
+		walked = w.Next(walked, 7)
+		n = len(walked) - before
+	}
+	must(f.t, w.Err())
+	if len(walked) != len(o.Changes()) {
+		f.t.Fatal("a walk and Changes differ")
+	}
+	f.apply(walked)
 	f.compare(View{Snap: f.tip}, f.model)
+	if o.root.base != nil {
+		f.moves++
+	}
 	o.Reset()
+	if n := f.st.Stats().Spilled; o.st != nil && n != 0 {
+		f.t.Fatalf("%d bytes of scratch files are left after Reset", n)
+	}
 	if o.Bytes() != 0 || o.Len() != 0 || len(o.Changes()) != 0 {
 		f.t.Fatal("an overlay is not empty after Reset")
 	}

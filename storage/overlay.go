@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 
+	"herd/internal/invariant"
 	"herd/internal/mem"
+	"herd/storage/btree"
 )
 
 // listMax is the most changes an overlay keeps as a list: longer ones become a tree.
@@ -48,27 +50,33 @@ type ownList [listMax]own
 type Root struct {
 	list  *ownList
 	top   *ownNode
-	count int // entries of list, or keys in the tree
-	metas int // of these, entries of trees
+	base  *ownBase // entries moved to private blocks; those of top are newer
+	count int      // entries of list, or keys in the trees: one in both counts twice
+	metas int      // at least as many as there are entries of trees
 }
 
 // Empty reports whether the root has no changes.
 func (r Root) Empty() bool { return r.count == 0 }
 
-// Len returns the number of changes, an upper bound while the overlay is a list.
+// Len returns the number of changes, an upper bound.
 func (r Root) Len() int { return r.count }
 
-// find returns the newest entry of a key, or nil.
-func (r *Root) find(t TreeID, meta bool, key []byte) *own {
-	if r.top != nil {
-		return r.top.find(t, meta, key)
+// find returns the newest entry of a key, or nil. The error is one of reading private blocks.
+func (r *Root) find(t TreeID, meta bool, key []byte) (*own, error) {
+	if r.top != nil || r.base != nil {
+		if r.top != nil {
+			if e := r.top.find(t, meta, key); e != nil || r.base == nil {
+				return e, nil
+			}
+		}
+		return r.base.find(t, meta, key)
 	}
 	for i := r.count - 1; i >= 0; i-- {
 		if o := &r.list[i]; o.tree == t && o.meta == meta && bytes.Equal(o.key, key) {
-			return o
+			return o, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // Overlay is a transaction's own changes: up to 16 a list, beyond that a copy-on-write tree. One goroutine at a time
@@ -83,6 +91,11 @@ type Overlay struct {
 	chunk  []byte // the first chunk, kept by Reset
 	slab   []own
 	sorted ChangeSet // Changes' result
+
+	st      *Store          // where private blocks go; nil: nowhere
+	moveAt  int64           // booked bytes at which the first move happens
+	mover   *btree.Editor   // makes private blocks
+	private []*btree.Handle // all private blocks since Reset
 }
 
 const (
@@ -116,7 +129,11 @@ func (o *Overlay) CreateTree(t TreeID) error {
 // DropTree removes tree t with all its rows.
 func (o *Overlay) DropTree(t TreeID) error {
 	made := false
-	if e := o.root.find(t, true, nil); e != nil {
+	e, err := o.root.find(t, true, nil)
+	if err != nil {
+		return fmt.Errorf("drop tree %d: %w", t, err)
+	}
+	if e != nil {
 		made = e.made
 	}
 	return o.add(own{tree: t, op: OpDropTree, meta: true, made: made})
@@ -126,11 +143,19 @@ func (o *Overlay) DropTree(t TreeID) error {
 func (o *Overlay) add(e own) error {
 	need := int64(len(e.key) + len(e.val) + ownBytes)
 	if err := o.acct.Grow(need); err != nil {
-		return err
+		if o.st == nil || o.bytes < 64<<10 {
+			return err
+		}
+		if err := o.move(); err != nil {
+			return err
+		}
+		if err := o.acct.Grow(need); err != nil {
+			return err
+		}
 	}
 	o.bytes += need
 	e.key, e.val = o.copy(e.key), o.copy(e.val)
-	if o.root.top == nil {
+	if o.root.top == nil && o.root.base == nil {
 		if o.root.count < listMax {
 			o.append(e)
 			return nil
@@ -138,6 +163,9 @@ func (o *Overlay) add(e own) error {
 		o.toTree()
 	}
 	o.insert(e)
+	if o.full() {
+		return o.move()
+	}
 	return nil
 }
 
@@ -234,17 +262,26 @@ func (o *Overlay) Rollback(to Root) {
 	o.shared = true
 }
 
-// Len returns the number of changes, an upper bound while there are at most 16.
+// Len returns the number of changes, an upper bound.
 func (o *Overlay) Len() int { return o.root.count }
 
-// Bytes returns the bytes booked.
-func (o *Overlay) Bytes() int64 { return o.bytes }
+// Bytes returns the bytes of the changes, those moved to private blocks included.
+func (o *Overlay) Bytes() int64 {
+	if b := o.root.base; b != nil {
+		return o.bytes + b.bytes
+	}
+	return o.bytes
+}
 
 // Reset empties the overlay for the next transaction and gives its memory back. Roots captured from it, and what
 // Changes returned, must not be used any more.
 func (o *Overlay) Reset() {
-	if o.bytes == 0 && o.root.count == 0 {
+	if o.bytes == 0 && o.root.count == 0 && o.private == nil {
 		return
+	}
+	if o.private != nil {
+		o.st.dropPrivate(o.private)
+		o.private, o.mover = nil, nil
 	}
 	o.acct.Shrink(o.bytes)
 	o.bytes = 0
@@ -277,7 +314,12 @@ func (o *Overlay) Walk() *Walk {
 	return w
 }
 
-// Next appends up to n changes, in order, to dst; nothing when all were passed. The changes alias the overlay.
+// Err returns the error that ended the walk early: private blocks could not be read. Whoever commits what a walk gives
+// must look at it.
+func (w *Walk) Err() error { return w.it.err() }
+
+// Next appends up to n changes, in order, to dst; nothing when all were passed or on an error, see Err. The changes
+// alias the overlay.
 func (w *Walk) Next(dst ChangeSet, n int) ChangeSet {
 	for range n {
 		c, ok := w.next()
@@ -305,6 +347,9 @@ func (w *Walk) next() (Change, bool) {
 			continue
 		}
 		c := Change{Tree: e.tree, Op: e.op, Key: e.key}
+		if w.it.root.base != nil {
+			c.Key = bytes.Clone(e.key) // the iterator uses its buffers again
+		}
 		if e.op == OpPut {
 			c.Val = e.val
 		}
@@ -323,5 +368,6 @@ func (o *Overlay) Changes() ChangeSet {
 	for c, ok := w.next(); ok; c, ok = w.next() {
 		o.sorted = append(o.sorted, c)
 	}
+	invariant.Assert(w.Err() == nil, "a transaction's private blocks can be read")
 	return o.sorted
 }

@@ -129,6 +129,9 @@ type ownIter struct {
 		n *ownNode
 		i int
 	}
+	base     *baseIter // of the moved entries; kept for the next init
+	moved    bool      // base is in use
+	mem, dsk *own      // next entry of the memory part and of the moved part, when moved
 }
 
 // initAll makes the iterator ready for everything.
@@ -137,15 +140,32 @@ func (it *ownIter) initAll(r Root) { it.init(r, 0, nil, nil, false) }
 // init makes the iterator ready for the rows lo <= key < hi of tree t (0 = everything).
 func (it *ownIter) init(r Root, t TreeID, lo, hi []byte, reverse bool) {
 	it.root, it.tree, it.lo, it.hi, it.reverse = r, t, lo, hi, reverse
-	it.pos, it.n, it.depth = 0, 0, 0
+	it.pos, it.n, it.depth, it.moved = 0, 0, 0, false
 	if r.count == 0 {
 		return
 	}
-	if r.top == nil {
+	switch {
+	case r.top != nil:
+		it.seek(r.top)
+	case r.list != nil:
 		it.sortList()
-		return
 	}
-	it.seek(r.top)
+	if r.base != nil {
+		if it.base == nil {
+			it.base = new(baseIter)
+		}
+		it.moved = true
+		it.base.init(r.base, t, lo, hi, reverse)
+		it.mem, it.dsk = it.nextMem(), it.base.next()
+	}
+}
+
+// err returns what ended the moved part early.
+func (it *ownIter) err() error {
+	if !it.moved {
+		return nil
+	}
+	return it.base.err
 }
 
 // wanted reports whether e is in the iterator's range.
@@ -214,8 +234,43 @@ func (it *ownIter) push(n *ownNode, i int) {
 	it.depth++
 }
 
-// next returns the next entry, or nil at the end.
+// next returns the next entry, or nil at the end or on an error. An entry is valid until the next but one is taken.
 func (it *ownIter) next() *own {
+	if !it.moved {
+		return it.nextMem()
+	}
+	if it.base.err != nil {
+		return nil
+	}
+	if it.mem == nil && it.dsk == nil {
+		return nil
+	}
+	c := 0
+	switch {
+	case it.mem == nil:
+		c = 1
+	case it.dsk == nil:
+		c = -1
+	default:
+		if c = it.mem.compare(it.dsk.tree, it.dsk.meta, it.dsk.key); it.reverse {
+			c = -c
+		}
+	}
+	e := it.mem
+	if c > 0 {
+		e = it.dsk
+	}
+	if c >= 0 {
+		it.dsk = it.base.next()
+	}
+	if c <= 0 {
+		it.mem = it.nextMem()
+	}
+	return e
+}
+
+// nextMem returns the next entry of the part in memory.
+func (it *ownIter) nextMem() *own {
 	if it.root.top == nil {
 		if it.pos < 0 || it.pos >= it.n {
 			return nil
@@ -292,4 +347,8 @@ func (it *ownIter) close() {
 	it.root = Root{}
 	it.n, it.depth, it.pos = 0, 0, 0
 	clear(it.path[:])
+	it.mem, it.dsk, it.moved = nil, nil, false
+	if it.base != nil {
+		it.base.close()
+	}
 }

@@ -35,6 +35,10 @@ type segment struct {
 	live int64 // bytes of frames that a version, a pin or the manifest needs; guarded by segments.mu
 	// listed: the durable manifest names the file, so it must not disappear. Guarded by segments.mu.
 	listed bool
+	// open: a writer appends to the file. Guarded by segments.mu.
+	open bool
+	// unsynced: a fork wrote to the file and nobody has synced it: no manifest may name it. Guarded by segments.mu.
+	unsynced bool
 }
 
 // segments is the set of segment files.
@@ -107,8 +111,8 @@ func (s *segments) open(fs vfs.FS, dir string, m Manifest) error {
 	return nil
 }
 
-// create makes the next segment file.
-func (s *segments) create() (*segment, error) {
+// create makes the next segment file, open; unsynced keeps it out of manifests.
+func (s *segments) create(unsynced bool) (*segment, error) {
 	s.mu.Lock()
 	no := s.next
 	s.next++
@@ -122,7 +126,7 @@ func (s *segments) create() (*segment, error) {
 		_ = s.fs.Remove(labelSegment, s.name(no)) // empty; Open removes it otherwise
 		return nil, fmt.Errorf("write header of segment %d: %w", no, err)
 	}
-	seg := &segment{no: no, f: f, size: segmentHeader}
+	seg := &segment{no: no, f: f, size: segmentHeader, open: true, unsynced: unsynced}
 	s.mu.Lock()
 	s.all[no] = seg
 	s.mu.Unlock()
@@ -169,7 +173,7 @@ func (s *segments) entries(less map[uint32]int64) (list []SegmentEntry, next uin
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, seg := range s.all {
-		if live := seg.live - less[seg.no]; live > 0 {
+		if live := seg.live - less[seg.no]; live > 0 && !seg.unsynced {
 			list = append(list, SegmentEntry{seg.no, seg.size, live})
 		}
 	}
@@ -186,13 +190,36 @@ func (s *segments) switched(list []SegmentEntry) {
 	}
 }
 
-// removeDead deletes the segments that neither have live bytes nor are in the manifest, except keep, and returns their
-// number.
-func (s *segments) removeDead(keep uint32) (n int, err error) {
+// shut notes that nobody appends to seg any more.
+func (s *segments) shut(seg *segment) {
+	s.mu.Lock()
+	seg.open = false
+	s.mu.Unlock()
+}
+
+// has reports whether seg was not removed.
+func (s *segments) has(seg *segment) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.all[seg.no] == seg
+}
+
+// synced notes that the files are durable.
+func (s *segments) synced(list []*segment) {
+	s.mu.Lock()
+	for _, seg := range list {
+		seg.unsynced = false
+	}
+	s.mu.Unlock()
+}
+
+// removeDead deletes the segments that have no live bytes, are not in the manifest and are not being written, and
+// returns their number.
+func (s *segments) removeDead() (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for no, seg := range s.all {
-		if seg.live > 0 || seg.listed || no == keep {
+		if seg.live > 0 || seg.listed || seg.open {
 			continue
 		}
 		delete(s.all, no)

@@ -22,6 +22,7 @@ type Store struct {
 	newest      atomic.Uint64 // newest version installed
 	released    atomic.Uint64 // bound<<1 | looking: versions below bound can no longer be pinned. See Pin.
 	manifestVer atomic.Uint64 // version of the durable manifest
+	written     atomic.Uint64 // newest version of which blocks were written, manifest or not
 	memLimit    atomic.Int64
 	evictPause  atomic.Int64
 	evictions   atomic.Uint64
@@ -34,12 +35,16 @@ type Store struct {
 	segments segments
 	spill    spill
 	forks    forkVersions
+	// forkFlush is how many bytes of new blocks make a fork write its leaves. Set before use only.
+	forkFlush int64
+
+	unsyncedMu sync.Mutex
+	unsynced   []*segment // guarded by unsyncedMu: written by forks, for the next checkpoint to sync
 
 	evictMu    sync.Mutex // one eviction at a time
-	ckptMu     sync.Mutex // one checkpoint, cleaning or spill at a time; guards writer, lastRoots, written and cleaned
+	ckptMu     sync.Mutex // one checkpoint, cleaning or spill at a time; guards writer, lastRoots and cleaned
 	writer     *segmentWriter
 	lastRoots  *roots
-	written    uint64                // guarded by ckptMu: newest version of which blocks were written, manifest or not
 	cleaned    map[uint32]uint64     // guarded by ckptMu: segments looked at by the cleaner, and when
 	broken     atomic.Pointer[error] // a failed sync: nothing may be written any more
 	forkActive atomic.Pointer[Fork]
@@ -59,7 +64,7 @@ func Open(o Options) (*Store, Manifest, error) {
 		o.Segment = segmentSizeUsual
 	}
 	o.Segment = min(max(o.Segment, 4<<10), segmentSizeMax)
-	st := &Store{o: o, page: min(max(o.PageSize, 256), block.MaxLeaf)}
+	st := &Store{o: o, forkFlush: forkFlush, page: min(max(o.PageSize, 256), block.MaxLeaf)}
 	st.memLimit.Store(o.MemLimit)
 	m, ok, err := o.Manifests.LoadManifest()
 	if err != nil {
@@ -127,7 +132,7 @@ func (st *Store) Rewind(s *Snapshot) (*Snapshot, error) {
 	var dropped []*btree.Handle
 	st.books.mu.Lock()
 	for _, h := range st.books.ring {
-		if h.Born > s.ver || st.forks.visible(h.Born) > s.ver {
+		if !h.Flag(btree.FlagPrivate) && (h.Born > s.ver || st.forks.visible(h.Born) > s.ver) {
 			dropped = append(dropped, h)
 		}
 	}

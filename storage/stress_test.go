@@ -213,6 +213,7 @@ func TestStress(t *testing.T) {
 	acct := mem.NewRoot(0)
 	st, _, err := openStore(fs, 1024, 200<<10, acct)
 	must(t, err)
+	st.forkFlush = 30 << 10
 	s := &stress{t: t, st: st, own: st.NewSlot()}
 	cs := ChangeSet{{Tree: benchTree, Op: OpCreateTree}, {Tree: benchTree + 1, Op: OpCreateTree}}
 	for i := range uint64(stressRows) {

@@ -11,14 +11,21 @@ func (v View) Get(t TreeID, key []byte) (val []byte, ok bool, err error) {
 	if v.Own.count == 0 {
 		return v.Snap.Get(t, key)
 	}
-	if e := v.Own.find(t, false, key); e != nil {
+	e, err := v.Own.find(t, false, key)
+	if err != nil {
+		return nil, false, err
+	}
+	if e != nil {
 		if v.Own.metas > 0 && v.dropped(t) {
 			return nil, false, noTree(t)
 		}
 		return e.val, e.op == OpPut, nil
 	}
 	if v.Own.metas > 0 {
-		if e := v.Own.find(t, true, nil); e != nil {
+		if e, err = v.Own.find(t, true, nil); err != nil {
+			return nil, false, err
+		}
+		if e != nil {
 			if e.op == OpDropTree {
 				return nil, false, noTree(t)
 			}
@@ -29,7 +36,7 @@ func (v View) Get(t TreeID, key []byte) (val []byte, ok bool, err error) {
 }
 
 func (v *View) dropped(t TreeID) bool {
-	e := v.Own.find(t, true, nil)
+	e := v.Own.mustFind(t, true, nil)
 	return e != nil && e.op == OpDropTree
 }
 
@@ -39,7 +46,7 @@ func (v View) GetOwn(t TreeID, key []byte) (val []byte, cmd uint32, found, delet
 	if v.Own.count == 0 {
 		return nil, 0, false, false
 	}
-	e := v.Own.find(t, false, key)
+	e := v.Own.mustFind(t, false, key)
 	if e == nil {
 		return nil, 0, false, false
 	}
@@ -52,7 +59,7 @@ func (v View) GetOwn(t TreeID, key []byte) (val []byte, cmd uint32, found, delet
 // TreeExists reports whether the view has tree t.
 func (v View) TreeExists(t TreeID) bool {
 	if v.Own.metas > 0 {
-		if e := v.Own.find(t, true, nil); e != nil {
+		if e := v.Own.mustFind(t, true, nil); e != nil {
 			return e.op == OpCreateTree
 		}
 	}
@@ -63,7 +70,7 @@ func (v View) TreeExists(t TreeID) bool {
 // changes: exact without own changes, else an estimate for the planner.
 func (v View) Count(t TreeID) int64 {
 	if v.Own.metas > 0 {
-		if e := v.Own.find(t, true, nil); e != nil {
+		if e := v.Own.mustFind(t, true, nil); e != nil {
 			if e.op == OpDropTree {
 				return 0
 			}

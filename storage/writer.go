@@ -23,6 +23,7 @@ type segmentWriter struct {
 	touched []*segment // written and not synced
 	fresh   bool       // the folder has new names
 	written int64
+	fork    bool // writes for a fork: files stay out of manifests until a checkpoint has synced them
 }
 
 // append writes h's block b as a frame of tree t and gives h the address.
@@ -50,7 +51,11 @@ func (w *segmentWriter) nextSegment() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	seg, err := w.st.segments.create()
+	if w.seg != nil {
+		w.st.segments.shut(w.seg)
+		w.seg = nil
+	}
+	seg, err := w.st.segments.create(w.fork)
 	if err != nil {
 		return err
 	}
@@ -102,10 +107,14 @@ func (w *segmentWriter) sync() error {
 		return err
 	}
 	for _, seg := range w.touched {
+		if !w.st.segments.has(seg) { // everything in it died before it was synced, and it was removed
+			continue
+		}
 		if err := seg.f.Sync(labelSync); err != nil {
 			return w.st.fail(fmt.Errorf("sync segment %d: %w", seg.no, err))
 		}
 	}
+	w.st.segments.synced(w.touched)
 	w.touched = w.touched[:0]
 	if w.fresh {
 		if err := w.st.o.FS.SyncDir(labelSync, w.st.o.Dir); err != nil {
@@ -114,6 +123,26 @@ func (w *segmentWriter) sync() error {
 		w.fresh = false
 	}
 	return nil
+}
+
+// leave ends the writing for a fork: its files are the next checkpoint's to sync.
+func (w *segmentWriter) leave() {
+	if w.seg != nil {
+		w.st.segments.shut(w.seg)
+	}
+	w.st.unsyncedMu.Lock()
+	w.st.unsynced = append(w.st.unsynced, w.touched...)
+	w.st.unsyncedMu.Unlock()
+	w.seg, w.touched = nil, nil
+}
+
+// takeUnsynced returns the files that forks left.
+func (st *Store) takeUnsynced() []*segment {
+	st.unsyncedMu.Lock()
+	defer st.unsyncedMu.Unlock()
+	list := st.unsynced
+	st.unsynced = nil
+	return list
 }
 
 // ErrBroken marks the error of a sync that failed: the store writes nothing any more and the server must stop.

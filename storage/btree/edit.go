@@ -138,7 +138,7 @@ func (e *Editor) create(b *Block) *Handle {
 
 // drop notes that the new version does not have h.
 func (e *Editor) drop(h *Handle) {
-	if h.Born == e.Ver {
+	if h.Born == e.Ver && h.Addr() == 0 { // one with an address (of a fork) has bytes on disk to give back
 		h.SetFlag(FlagDead)
 		if e.KeepDead {
 			e.Dead = append(e.Dead, h)

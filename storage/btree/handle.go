@@ -41,6 +41,8 @@ const (
 	FlagDisk uint32 = 1 << iota
 	// FlagDead says that no version needs the block: a straggler that loads it must not book it.
 	FlagDead
+	// FlagPrivate says that the block belongs to a transaction's overlay and to no version.
+	FlagPrivate
 	// FlagBig says that the block is a leaf with long values, so that a dropped tree's reaping knows what to load.
 	FlagBig
 )
