@@ -261,4 +261,3 @@ func init() {
 		return r.RetI(int64(v), err)
 	}, "hash_array_extended")
 }
-
