@@ -130,21 +130,20 @@ func (k *memoryKeeper) tune() {
 	debug.SetGCPercent(int(math.Max(25, math.Min(32*(1<<20)/live*100, 800))))
 }
 
-// slowWriter holds a commit back while the budget is used up by blocks that only a checkpoint can release.
+// slowWriter holds a commit back for up to 200 ms while the budget is used up by blocks that only a checkpoint can
+// release: writers must not outrun the disk.
 func (db *Database) slowWriter(s *Session) {
 	root := db.eng.o.Memory
 	limit := root.Limit()
-	if limit == 0 || root.Used() < limit/100*95 {
+	full := func() bool { return root.Used() >= limit/100*95 }
+	if limit == 0 || !full() || db.store.Stats().Dirty < limit/10 {
 		return
 	}
 	db.stats.slowed.Add(1)
+	db.kickCheckpoint()
 	for range 100 {
-		db.kickCheckpoint()
-		if s.intr.Pending() {
-			return
-		}
 		time.Sleep(2 * time.Millisecond)
-		if root.Used() < limit/100*95 {
+		if s.intr.Pending() || !full() {
 			return
 		}
 	}
