@@ -104,6 +104,9 @@ func (s *State) buildAgg(n *plan.Agg) (Operator, error) {
 func (c *compiler) aggregate(a *plan.Aggref, sorted bool) (*aggCall, error) {
 	ci := funcs.CallInfo{Func: a.Agg, ArgTypes: argTypes(a.Args), Result: a.Type, Typmod: a.Typmod, Collation: a.InputColl, Variadic: a.Variadic, ArgFields: argFields(a.Args)}
 	mk, ok := funcs.LookupAgg(ci)
+	if a.Kind == 'h' {
+		mk, ok = hypothetical(ci)
+	}
 	if !ok {
 		return nil, errNoAggregate(ci)
 	}
@@ -120,7 +123,7 @@ func (c *compiler) aggregate(a *plan.Aggref, sorted bool) (*aggCall, error) {
 		return nil, err
 	}
 	switch {
-	case len(a.OrderBy) > 0 && funcs.OrderSensitive(a.Agg), a.Distinct && (sorted || funcs.OrderSensitive(a.Agg)), a.Kind == 'o':
+	case len(a.OrderBy) > 0 && funcs.OrderSensitive(a.Agg), a.Distinct && (sorted || funcs.OrderSensitive(a.Agg)), a.Kind == 'o', a.Kind == 'h':
 		call.ordered, err = c.aggSort(a)
 	case a.Distinct:
 		call.seen = &keyTable{}
@@ -544,18 +547,6 @@ func (c *aggCall) update(f *frame, groups []uint32, sel []uint16) error {
 // finishOrdered feeds the sorted arguments of groups below n to their aggregates, and direct arguments.
 func (o *aggOp) finishOrdered(n int) error {
 	for _, c := range o.calls {
-		if c.ordered != nil {
-			if err := c.ordered.feed(o.st, c, n); err != nil {
-				return err
-			}
-		}
-		if len(c.direct) == 0 {
-			continue
-		}
-		d, ok := c.agg.(funcs.DirectAgg)
-		if !ok {
-			continue
-		}
 		var args []types.Datum
 		f := &frame{st: o.st, n: 1}
 		for _, p := range c.direct {
@@ -565,7 +556,16 @@ func (o *aggOp) finishOrdered(n int) error {
 			}
 			args = append(args, cloneDatum(x))
 		}
-		d.SetDirect(args)
+		if d, ok := c.agg.(funcs.DirectAgg); ok {
+			d.SetDirect(args)
+		}
+		if h, ok := c.agg.(*hypoAgg); ok {
+			h.feed(c.ordered, args, n)
+		} else if c.ordered != nil {
+			if err := c.ordered.feed(o.st, c, n); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -149,7 +149,13 @@ func (s *aggSort) feed(st *State, c *aggCall, n int) error {
 			return err
 		}
 	}
-	rest := s.items[i:]
+	s.keep(i)
+	return nil
+}
+
+// keep forgets the first n items; those left are of one group, which becomes group 0.
+func (s *aggSort) keep(n int) {
+	rest := s.items[n:]
 	for k := range rest {
 		binary.BigEndian.PutUint32(rest[k].rec[4:], 0)
 		rest[k].prefix = keyPrefix(rest[k].key())
@@ -158,5 +164,4 @@ func (s *aggSort) feed(st *State, c *aggCall, n int) error {
 	if len(rest) == 0 {
 		s.reset()
 	}
-	return nil
 }

@@ -27,8 +27,9 @@ type program interface {
 type compiler struct {
 	st        *State
 	depth     int
-	paramCols bool      // $n is input column n-1 (COPY)
-	slots     []program // replaces Slots, when not nil
+	paramCols bool                  // $n is input column n-1 (COPY)
+	slots     []program             // replaces Slots, when not nil
+	replace   map[plan.Expr]program // expressions whose values are columns already
 }
 
 // maxExprDepth bounds the recursion of compilation and evaluation.
@@ -61,6 +62,9 @@ func (c *compiler) compile(e plan.Expr) (program, error) {
 	defer func() { c.depth-- }()
 	if c.depth > maxExprDepth {
 		return nil, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded")
+	}
+	if p := c.replace[e]; p != nil {
+		return p, nil
 	}
 	switch e := e.(type) {
 	case *plan.Const:

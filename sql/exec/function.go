@@ -308,8 +308,7 @@ type projectSetOp struct {
 	outB  *outRows
 }
 
-// setExpr is one output column: a set-returning call or a plain expression. (A call inside an expression has a ProjectSet
-// of its own below.)
+// setExpr is one output column: a set-returning call or a plain expression. (Calls inside of expressions: see stackSets.)
 type setExpr struct {
 	scalar program
 	v      *vec.Vector
@@ -324,9 +323,129 @@ func (s *State) buildProjectSet(n *plan.ProjectSet) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &projectSetOp{st: s, in: in, outB: newOutRows(kindsOf(n))}
+	if topLevelSets(n.Exprs) {
+		return s.projectSet(in, n.Exprs, s.compiler(), kindsOf(n))
+	}
+	return s.stackSets(in, n)
+}
+
+// topLevelSets says whether set-returning calls occur as whole expressions only.
+func topLevelSets(es []plan.Expr) bool {
+	for _, e := range es {
+		top := isSetCall(e)
+		children(e, func(x plan.Expr) {
+			if hasSetCall(x) {
+				top = false
+			}
+		})
+		if !top && hasSetCall(e) {
+			return false
+		}
+	}
+	return true
+}
+
+func isSetCall(e plan.Expr) bool {
+	f, ok := e.(*plan.FuncCall)
+	return ok && f.RetSet
+}
+
+func hasSetCall(e plan.Expr) bool {
+	found := false
+	walk(e, func(x plan.Expr) { found = found || isSetCall(x) })
+	return found
+}
+
+// stackSets runs the innermost set-returning calls of all expressions in lock step, then those that take their values as
+// arguments, and so on; at last it computes the expressions around them.
+func (s *State) stackSets(in Operator, n *plan.ProjectSet) (Operator, error) {
+	kinds := kindsOf(n.Input)
+	done := map[plan.Expr]program{}
+	for {
+		var ready []plan.Expr
+		var find func(e plan.Expr)
+		find = func(e plan.Expr) {
+			if done[e] != nil {
+				return
+			}
+			before := len(ready)
+			children(e, find)
+			if isSetCall(e) && len(ready) == before && !pendingBelow(e, done) {
+				ready = append(ready, e)
+			}
+		}
+		for _, e := range n.Exprs {
+			find(e)
+		}
+		if len(ready) == 0 {
+			break
+		}
+		es := make([]plan.Expr, 0, len(kinds)+len(ready))
+		for i, k := range kinds {
+			es = append(es, &plan.Slot{Typed: plan.Typed{Type: anyOfKind(k), Typmod: -1}, Index: i})
+		}
+		width := len(kinds)
+		for _, e := range ready {
+			kinds = append(kinds, types.KindOf(e.T().Type))
+			es = append(es, e)
+		}
+		c := s.compiler()
+		c.replace = done
+		op, err := s.projectSet(in, es, c, append([]types.Kind{}, kinds...))
+		if err != nil {
+			return nil, err
+		}
+		in = op
+		for i, e := range ready {
+			done[e] = &slotProg{col: width + i}
+		}
+	}
 	c := s.compiler()
+	c.replace = done
+	o := &projectOp{st: s, in: in, out: vec.Batch{Cols: make([]*vec.Vector, len(n.Exprs))}}
+	o.out.Src = o
 	for _, e := range n.Exprs {
+		p, err := c.compile(e)
+		if err != nil {
+			return nil, err
+		}
+		o.exprs, o.from = append(o.exprs, p), append(o.from, -1)
+	}
+	return o, nil
+}
+
+// pendingBelow says whether an argument of e contains a set-returning call whose values are not there yet.
+func pendingBelow(e plan.Expr, done map[plan.Expr]program) bool {
+	pending := false
+	var look func(x plan.Expr)
+	look = func(x plan.Expr) {
+		if done[x] != nil {
+			return
+		}
+		pending = pending || isSetCall(x)
+		children(x, look)
+	}
+	children(e, look)
+	return pending
+}
+
+// anyOfKind is a type with the physical class k.
+func anyOfKind(k types.Kind) types.OID {
+	switch k {
+	case types.KindInt:
+		return types.Int8OID
+	case types.KindFloat:
+		return types.Float8OID
+	case types.KindBool:
+		return types.BoolOID
+	}
+	return types.ByteaOID
+}
+
+// projectSet makes the operator for expressions that are set-returning calls or contain none.
+func (s *State) projectSet(in Operator, es []plan.Expr, c *compiler, kinds []types.Kind) (Operator, error) {
+	o := &projectSetOp{st: s, in: in, outB: newOutRows(kinds)}
+	for _, e := range es {
 		f, ok := e.(*plan.FuncCall)
 		if !ok || !f.RetSet {
 			p, err := c.compile(e)
