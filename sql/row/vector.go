@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"herd/sql/types"
+	"herd/sql/types/numeric"
 	"herd/sql/vec"
 )
 
@@ -16,6 +17,9 @@ func (l *Layout) DecodeVector(rows [][]byte, sel []uint16, col int, out *vec.Vec
 	if p.width == 0 {
 		return l.decodeVar(rows, sel, col, out, large)
 	}
+	if sel == nil && l.fastFixed(p, rows, col, out) {
+		return nil
+	}
 	if sel == nil {
 		for i, r := range rows {
 			l.decodeFixed(p, r, i, col, out)
@@ -26,6 +30,78 @@ func (l *Layout) DecodeVector(rows [][]byte, sel []uint16, col int, out *vec.Vec
 		l.decodeFixed(p, rows[i], int(i), col, out)
 	}
 	return nil
+}
+
+// fastFixed decodes the common fixed columns in a tight loop over rows that all have the layout's column count; false when
+// it does not apply (out may be partly written then).
+func (l *Layout) fastFixed(p *place, rows [][]byte, col int, out *vec.Vector) bool {
+	n := uint16(len(l.cols))
+	at := headerSize + (len(l.cols)+7)>>3 + p.at
+	nullByte, nullBit := headerSize+col>>3, byte(1)<<(col&7)
+	switch {
+	case p.kind == types.KindInt && p.width == 8:
+		o := out.Int[:len(rows)]
+		for i, r := range rows {
+			if binary.LittleEndian.Uint16(r[1:]) != n {
+				return false
+			}
+			if r[nullByte]&nullBit != 0 {
+				out.SetNull(i)
+				continue
+			}
+			o[i] = int64(binary.LittleEndian.Uint64(r[at:]))
+		}
+	case p.kind == types.KindInt && p.width == 4 && (p.typ == types.Int4OID || p.typ == types.DateOID):
+		o := out.Int[:len(rows)]
+		for i, r := range rows {
+			if binary.LittleEndian.Uint16(r[1:]) != n {
+				return false
+			}
+			if r[nullByte]&nullBit != 0 {
+				out.SetNull(i)
+				continue
+			}
+			o[i] = int64(int32(binary.LittleEndian.Uint32(r[at:])))
+		}
+	case p.kind == types.KindFloat && p.width == 8:
+		o := out.Float[:len(rows)]
+		for i, r := range rows {
+			if binary.LittleEndian.Uint16(r[1:]) != n {
+				return false
+			}
+			if r[nullByte]&nullBit != 0 {
+				out.SetNull(i)
+				continue
+			}
+			o[i] = math.Float64frombits(binary.LittleEndian.Uint64(r[at:]))
+		}
+	case p.numeric:
+		return p.fastNumeric(rows, n, at, nullByte, nullBit, out)
+	default:
+		return false
+	}
+	return true
+}
+
+// fastNumeric writes the small forms of a numeric stored as an integer side by side.
+func (p *place) fastNumeric(rows [][]byte, n uint16, at, nullByte int, nullBit byte, out *vec.Vector) bool {
+	for _, r := range rows {
+		if binary.LittleEndian.Uint16(r[1:]) != n || int64(binary.LittleEndian.Uint64(r[at:])) == numericNaN {
+			return false
+		}
+	}
+	b := out.Fixed(len(rows), numeric.SmallSize)
+	for i, r := range rows {
+		if r[nullByte]&nullBit != 0 {
+			out.SetNull(i)
+			continue
+		}
+		f := b[i*numeric.SmallSize : (i+1)*numeric.SmallSize]
+		f[0], f[1] = 0, byte(p.scale) // the header of numeric's small form
+		copy(f[2:], r[at:at+8])
+		out.FixPrefix(i)
+	}
+	return true
 }
 
 // decodeFixed is one row of a fixed column. The common widths come first.

@@ -277,3 +277,27 @@ func (v *Vector) Size() int64 {
 	}
 	return n
 }
+
+// Fixed gives rows 0..n-1 values of width bytes each, side by side at the end of the arena, and returns that space for the
+// caller to fill; afterwards the caller calls FixPrefix for every row it filled.
+func (v *Vector) Fixed(n, width int) []byte {
+	a := v.own(n * width)
+	off := len(a)
+	if cap(a)-off < n*width {
+		grown := make([]byte, off, max(2*cap(a), off+n*width))
+		copy(grown, a)
+		a = grown
+	}
+	a = a[:off+n*width]
+	v.Bufs[v.arena] = a
+	for i := range n {
+		v.Var[i] = View{Buf: uint32(v.arena), Off: uint32(off + i*width), Len: uint32(width)}
+	}
+	return a[off:]
+}
+
+// FixPrefix recomputes the prefix of row i's view after its bytes were written in place.
+func (v *Vector) FixPrefix(i int) {
+	w := &v.Var[i]
+	w.Prefix = prefixOf(v.Bufs[w.Buf][w.Off : w.Off+w.Len])
+}
