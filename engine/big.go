@@ -12,17 +12,17 @@ const commitKind = txlog.Commit
 type spaceClass = txlog.Class
 
 // classOf tells whether a transaction only takes away: it may then use the log's last bytes.
-func classOf(o *storage.Overlay) spaceClass {
+func classOf(o *storage.Overlay) (spaceClass, error) {
 	w := o.Walk()
 	var buf [64]storage.Change
 	for {
 		cs := w.Next(buf[:0], len(buf))
 		if len(cs) == 0 {
-			return txlog.Shrinking
+			return txlog.Shrinking, w.Err()
 		}
 		for i := range cs {
 			if op := cs[i].Op; op != storage.OpDelete && op != storage.OpDropTree && cs[i].Tree >= storage.ReservedTrees {
-				return txlog.Normal
+				return txlog.Normal, nil
 			}
 		}
 	}
@@ -109,6 +109,12 @@ func (t *Tx) encodeAll(class spaceClass) (parts uint32, err error) {
 			buf = appendChange(buf, &cs[i], prev)
 			prev = cs[i].Tree
 		}
+	}
+	if err := w.Err(); err != nil {
+		if parts > 0 {
+			db.abortParts(t.id)
+		}
+		return 0, commitError(err)
 	}
 	if err := w.Err(); err != nil {
 		if parts > 0 {
@@ -280,6 +286,9 @@ func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp) error {
 				return commitError(err)
 			}
 		}
+	}
+	if err := w.Err(); err != nil {
+		return commitError(err)
 	}
 	if err := w.Err(); err != nil {
 		return commitError(err)

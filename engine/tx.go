@@ -424,7 +424,10 @@ func (t *Tx) commitLarge() error {
 		}
 		return db.ssi.readOnlyCommit(t)
 	}
-	class := classOf(s.overlay)
+	class, err := classOf(s.overlay)
+	if err != nil {
+		return commitError(err)
+	}
 	parts, err := t.encodeAll(class)
 	if err != nil {
 		return err

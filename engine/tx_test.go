@@ -516,6 +516,68 @@ func TestDataLargerThanMemory(t *testing.T) {
 	must(t, e.Close())
 }
 
+// TestHugeTransactionOfSmallRows puts several times the memory limit of small locked rows into one transaction, rolls
+// part of it back, reads it, commits, and loses power.
+func TestHugeTransactionOfSmallRows(t *testing.T) {
+	root := mem.NewRoot(16 << 20)
+	m := vfs.NewMem()
+	e := openMem(t, m, func(o *Options) {
+		o.Memory = root
+		o.CheckpointPeriod, o.CheckpointDirtyBytes = time.Hour, 2<<20
+	})
+	db := e.System()
+	s := db.NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	const rows = 300000
+	peak := int64(0)
+	tx := s.Begin(TxOptions{})
+	for i := range rows {
+		key := rowKey(nil, i)
+		if _, _, err := tx.LockRow(tr, key, lock.Update, lock.Wait); err != nil {
+			t.Fatal(err)
+		}
+		must(t, tx.Put(tr, key, fmt.Appendf(nil, "%0200d", i)))
+		if i%1000 == 0 {
+			peak = max(peak, root.Used())
+		}
+	}
+	mark := tx.Savepoint()
+	for i := range rows / 10 {
+		must(t, tx.Delete(tr, rowKey(nil, i)))
+	}
+	tx.RollbackTo(mark)
+	view := tx.BeginStatement()
+	for i := 0; i < rows; i += 997 {
+		v, _, err := view.Get(tr, rowKey(nil, i))
+		must(t, err)
+		if string(v) != fmt.Sprintf("%0200d", i) {
+			t.Fatalf("row %d is %q", i, v)
+		}
+	}
+	must(t, tx.Commit())
+	must(t, s.WaitDurable())
+	if n := db.tip.Load().Count(tr); n != rows {
+		t.Fatalf("%d rows", n)
+	}
+	t.Logf("peak %d bytes", peak)
+	if peak > 20<<20 {
+		t.Fatalf("%d bytes were booked", peak)
+	}
+	sum := db.tip.Load().Checksum(tr)
+	m = m.CrashClone(vfs.CrashOptions{})
+	s.Close()
+	must(t, e.Close())
+	if root.Used() > 1<<20 {
+		t.Fatalf("%d bytes are still booked", root.Used())
+	}
+	checkFolder(t, m)
+	e = openMem(t, m, func(o *Options) { o.Memory = mem.NewRoot(16 << 20) })
+	if n := e.System().tip.Load(); n.Count(tr) != rows || n.Checksum(tr) != sum {
+		t.Fatalf("after a crash: %d rows", n.Count(tr))
+	}
+	must(t, e.Close())
+}
+
 func TestIdleTimeoutWakes(t *testing.T) {
 	e := openMem(t, vfs.NewMem())
 	defer e.Close()
