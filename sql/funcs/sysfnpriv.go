@@ -193,33 +193,9 @@ func explodeACL(c *Ctx, args []types.Datum) (SetFunc, error) {
 			}
 		}
 	}
-	return &rowsSet{rows: rows}, nil
+	ts := []types.OID{types.OIDOID, types.OIDOID, types.TextOID, types.BoolOID}
+	return listSet(len(rows), func(_ *Ctx, row, i int, out []*vec.Vector) error {
+		setRow(out, i, ts, rows[row])
+		return nil
+	}), nil
 }
-
-// rowsSet returns prepared rows.
-type rowsSet struct {
-	rows [][]types.Datum
-	at   int
-}
-
-// Next implements SetFunc.
-func (s *rowsSet) Next(_ *Ctx, want int, out []*vec.Vector) (int, error) {
-	n := min(want, len(s.rows)-s.at)
-	for i := range n {
-		for k, d := range s.rows[s.at+i] {
-			if k >= len(out) {
-				break
-			}
-			if d.Null {
-				out[k].SetNull(i)
-			} else {
-				out[k].SetDatum(i, d)
-			}
-		}
-	}
-	s.at += n
-	return n, nil
-}
-
-// Close implements SetFunc.
-func (s *rowsSet) Close() {}
