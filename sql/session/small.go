@@ -72,6 +72,9 @@ const firstUserOID types.OID = 16384
 
 // treeBytes estimates a tree's size from its exact row count and the mean size of its first rows.
 func treeBytes(v storage.View, t storage.TreeID) (int64, error) {
+	if t == 0 { // a view, a sequence
+		return 0, nil
+	}
 	const sample = 200
 	var c storage.Cursor
 	c.Init(v, t, nil, nil, false)
