@@ -17,7 +17,6 @@ type CopyIn struct {
 	src   *copySource
 	width int
 	bytes int
-	rows  int64
 }
 
 // copySource gives the buffered rows to the ModifyTable, once per flush.
@@ -110,7 +109,7 @@ func copyExprs(c *compiler, n plan.Node) ([]program, error) {
 
 // Open starts the execution.
 func (c *CopyIn) Open(e *Env) error {
-	c.rows, c.bytes = 0, 0
+	c.bytes = 0
 	if err := c.st.Open(e); err != nil {
 		return err
 	}
@@ -128,7 +127,6 @@ func (c *CopyIn) Add(params []types.Datum) error {
 		c.bytes += len(params[k].B)
 	}
 	s.n++
-	c.rows++
 	if s.n >= vec.MaxRows || c.bytes >= copyBytes {
 		return c.flush()
 	}
@@ -157,7 +155,7 @@ func (c *CopyIn) Finish() (int64, error) {
 }
 
 // Row returns the number, from 1, of the row in work within the copy: where an error of Add or Finish belongs.
-func (c *CopyIn) Row() int64 { return c.rows - int64(c.src.in.N) + c.st.modify.count + 1 }
+func (c *CopyIn) Row() int64 { return c.st.modify.count + 1 }
 
 // Close ends the execution.
 func (c *CopyIn) Close() error { return c.st.Close() }

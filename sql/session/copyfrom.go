@@ -9,6 +9,7 @@ import (
 	"herd/sql/exec"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
+	"herd/sql/vec"
 )
 
 // copy is COPY.
@@ -92,6 +93,7 @@ func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Co
 	}
 	r := &copyReader{src: s.client.Copy, format: format}
 	row := make([]types.Datum, len(cols))
+	var lines copyLines
 	if format.header != ast.HeaderOff && format.kind != ast.CopyBinary {
 		if err := r.header(cols); err != nil {
 			return 0, r.context(err, rel, "")
@@ -111,15 +113,54 @@ func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Co
 		if err := s.copyRow(r, cols, row, rel); err != nil {
 			return 0, err
 		}
+		lines.note(r)
 		if err := in.Add(row); err != nil {
-			return 0, r.context(err, rel, "")
+			return 0, lines.failed(r, err, in.Row(), rel)
 		}
 	}
 	n, err := in.Finish()
 	if err != nil {
-		return 0, r.context(err, rel, "")
+		return 0, lines.failed(r, err, in.Row(), rel)
 	}
 	return n, nil
+}
+
+// copyLines remembers where the rows that exec has buffered came from: it reports an error after it has read further.
+type copyLines struct {
+	rows  int64
+	lines []copyLine // ring of the last vec.MaxRows rows
+}
+
+type copyLine struct {
+	line int64
+	raw  []byte
+}
+
+// note records the row just read.
+func (l *copyLines) note(r *copyReader) {
+	if l.lines == nil {
+		l.lines = make([]copyLine, vec.MaxRows)
+	}
+	x := &l.lines[l.rows%int64(len(l.lines))]
+	x.line, x.raw = r.line, append(x.raw[:0], r.raw...)
+	l.rows++
+}
+
+// failed gives the error of row number n (from 1) its place in the input. PostgreSQL inserts in batches as well and shows no
+// text for what it finds only then: duplicate keys.
+func (l *copyLines) failed(r *copyReader, err error, n int64, rel *catalog.Relation) error {
+	if sqlerr.CodeOf(err) == sqlerr.ForeignKeyViolation { // found at the end of the statement
+		return err
+	}
+	if n < 1 || n > l.rows || l.rows-n >= int64(len(l.lines)) {
+		return r.context(err, rel, "")
+	}
+	x := &l.lines[(n-1)%int64(len(l.lines))]
+	r.line, r.raw = x.line, x.raw
+	if sqlerr.CodeOf(err) == sqlerr.UniqueViolation {
+		r.raw = nil
+	}
+	return r.context(err, rel, "")
 }
 
 // copyRow converts the fields of a row.
