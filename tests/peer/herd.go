@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -90,14 +91,41 @@ func (s *Server) Kill() error {
 	return nil
 }
 
-// StartHerdFor builds and starts a herd for a test, with settings (key=value), and ends it with the test.
+// built holds the folder of the program that StartHerdFor has built in this process.
+var built = sync.OnceValues(func() (string, error) {
+	if binary := os.Getenv("HERD_BINARY"); binary != "" {
+		return binary, nil
+	}
+	dir, err := os.MkdirTemp("", "herd-test-")
+	if err != nil {
+		return "", err
+	}
+	removeBuilt = func() error { return os.RemoveAll(dir) }
+	binary := filepath.Join(dir, "herd")
+	return binary, BuildHerd(context.Background(), binary)
+})
+
+var removeBuilt = func() error { return nil }
+
+// Main runs a package's tests and then removes the herd that StartHerdFor built. A TestMain calls it.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if err := removeBuilt(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// StartHerdFor starts a herd for a test, with settings (key=value), and ends it with the test. The program is HERD_BINARY or is
+// built once in a process; packages that use it have a TestMain that calls Main.
 func StartHerdFor(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
-	dir := tb.TempDir()
-	h := &Herd{Binary: filepath.Join(dir, "herd"), Dir: filepath.Join(dir, "data"), Settings: settings}
-	if err := BuildHerd(context.Background(), h.Binary); err != nil {
+	binary, err := built()
+	if err != nil {
 		tb.Fatal(err)
 	}
+	h := &Herd{Binary: binary, Dir: filepath.Join(tb.TempDir(), "data"), Settings: settings}
 	s, err := h.Start(context.Background())
 	if err != nil {
 		tb.Fatal(err)
