@@ -98,8 +98,11 @@ func (k *books) publish(h *btree.Handle, b *btree.Block) int64 {
 // Leaves lose one access level a look, inner nodes start with three, and an inner node stays while a child is in memory.
 func (k *books) evict(target int64) (freed int64, blocks int) {
 	k.mu.Lock()
-	steps := 5 * len(k.ring)
+	round := len(k.ring)
 	k.mu.Unlock()
+	steps := 5 * round
+	idle := 0 // steps since something was freed or cooled: after a whole round nothing more can come
+	target = min(target, k.resident.Load()-k.dirty.Load())
 	for steps > 0 && freed < target {
 		k.mu.Lock()
 		if len(k.ring) == 0 {
@@ -107,15 +110,29 @@ func (k *books) evict(target int64) (freed int64, blocks int) {
 		}
 		for n := 0; n < 128 && steps > 0 && freed < target && len(k.ring) > 0; n++ {
 			steps--
+			if idle++; idle > round {
+				steps = 0
+				break
+			}
 			if k.hand >= len(k.ring) {
 				k.hand = 0
 			}
 			h := k.ring[k.hand]
 			b := h.Block()
-			if !evictable(h, b) || !h.DropBlock(b) {
+			if !h.Flag(btree.FlagDisk) || h.Pinned() {
 				k.hand++
 				continue
 			}
+			if !h.Cool() {
+				k.hand++
+				idle = 0
+				continue
+			}
+			if kidInMemory(b) || !h.DropBlock(b) {
+				k.hand++
+				continue
+			}
+			idle = 0
 			if h.Pinned() { // pinned between the look and the drop
 				h.SetBlock(b)
 				k.hand++
@@ -130,15 +147,12 @@ func (k *books) evict(target int64) (freed int64, blocks int) {
 	return freed, blocks
 }
 
-// evictable reports whether h's block is cold, on disk, not pinned and without children in memory.
-func evictable(h *btree.Handle, b *btree.Block) bool {
-	if !h.Flag(btree.FlagDisk) || h.Pinned() || !h.Cool() {
-		return false
-	}
+// kidInMemory reports whether a child of b is in memory: children go before parents.
+func kidInMemory(b *btree.Block) bool {
 	for _, c := range b.Kids {
 		if c.Block() != nil {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }

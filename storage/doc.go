@@ -37,7 +37,8 @@
 //	I5  Live bytes of a segment are never too low. They may be too high after a branch of versions was left (Rewind, Fork);
 //	    the cleaner corrects that.
 //	I6  After a failed sync nothing is written any more (ErrBroken).
-//	I7  A checkpointed snapshot is never older than the manifest's, nor than one that Spill was called with.
+//	I7  A manifest names only synced segments: those that a fork writes are kept out until a checkpoint has synced them.
+//	I8  A checkpointed snapshot is never older than the manifest's, nor than one that Spill was called with.
 //
 // # Formats
 //
@@ -48,7 +49,7 @@
 //
 // None of its own, except the workers of one ApplySorted call, which it waits for. Locks, in the order they may be
 // taken: ckptMu (one checkpoint, cleaning, check or spill), evictMu (one eviction), retired.mu (retire lists), a load's
-// shard, books.mu (ring), segments.mu, spill.mu, slots.mu.
+// shard, books.mu (ring), segments.mu, unsyncedMu, spill.mu, slots.mu, Fork.mu.
 //
 // # Files
 //
@@ -58,7 +59,7 @@
 //	snapshot.go    Snapshot
 //	apply.go       Apply, ApplySorted
 //	fork.go        Fork: big commits
-//	overlay.go     Overlay and Root; overtree.go their tree and its iterator
+//	overlay.go     Overlay and Root; overtree.go their tree and its iterator; overspill.go overlays larger than memory
 //	view.go        View
 //	cursor.go      Cursor, KeyBuf
 //	pins.go        ReaderSlot, retire lists
