@@ -262,7 +262,7 @@ func (r *root) joinFilters(b *baseRel, req relset) []plan.Expr {
 	var out []plan.Expr
 	all := req.union(rset(b.rte))
 	for _, c := range b.joins {
-		if c.rels.within(all) && !c.volatile && !c.derived {
+		if c.rels.within(all) && !c.volatile {
 			out = append(out, c.expr)
 		}
 	}

@@ -565,10 +565,8 @@ func (r *root) addIndexPath(b *baseRel, ix *catalog.Index, keys []plan.Expr, pri
 			if !c.rels.within(limit) || c.volatile {
 				continue
 			}
-			if !c.derived || ensured(c) {
-				p.all = append(p.all[:len(p.all):len(p.all)], c.expr)
-			}
-			if !ensured(c) && !c.derived {
+			p.all = append(p.all[:len(p.all):len(p.all)], c.expr)
+			if !ensured(c) {
 				p.filter = append(p.filter, c.expr)
 			}
 		}

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"math/bits"
+
 	"herd/planner/plan"
 	"herd/sql/catalog"
 )
@@ -85,6 +87,15 @@ func (s relset) empty() bool {
 		}
 	}
 	return true
+}
+
+// several says whether s has more than one member.
+func (s relset) several() bool {
+	n := bits.OnesCount64(s.lo)
+	for _, w := range s.more {
+		n += bits.OnesCount64(w)
+	}
+	return n > 1
 }
 
 // within says whether s is a subset of o.
@@ -404,7 +415,15 @@ func (r *root) pullUpOne(rte int, nullable, keepFrom bool) (*jfrom, error) {
 	if len(sub.From) == 0 && (keepFrom || sub.Where != nil) {
 		return nil, nil
 	}
-	for _, t := range sub.Targets {
+	if nullable && subLateral(sub) {
+		return nil, nil
+	}
+	child := r.ps.newRoot(r.parent, sub)
+	if err := child.prepareForMerge(); err != nil {
+		return nil, err
+	}
+	// Only now are the targets what they will be here: subqueries inside have been merged into them.
+	for _, t := range child.q.Targets {
 		if t.Junk {
 			return nil, nil
 		}
@@ -412,16 +431,9 @@ func (r *root) pullUpOne(rte int, nullable, keepFrom bool) (*jfrom, error) {
 		if nullable && (!isVar || v.LevelsUp != 0 || v.Attno <= 0) {
 			return nil, nil
 		}
-		if volatilityOf(t.Expr) == 'v' || find(t.Expr, func(e plan.Expr) bool { _, ok := e.(*plan.SubLink); return ok }) && r.usedOften(rte) {
+		if volatilityOf(t.Expr) == 'v' || find(t.Expr, hasSubLink) && r.usedOften(rte) {
 			return nil, nil
 		}
-	}
-	if nullable && subLateral(sub) {
-		return nil, nil
-	}
-	child := r.ps.newRoot(r.parent, sub)
-	if err := child.prepareForMerge(); err != nil {
-		return nil, err
 	}
 	return r.merge(rte, child)
 }

@@ -306,7 +306,7 @@ func (g *region) equivalences() {
 		}
 		fam := btreeFamily(f.Op)
 		a, b := f.Args[0], f.Args[1]
-		if fam == 0 || q.leftRels.empty() && q.rightRels.empty() || find(f, hasSubLink) {
+		if fam == 0 || q.leftRels.empty() && q.rightRels.empty() || q.leftRels.several() || q.rightRels.several() || find(f, hasSubLink) {
 			continue
 		}
 		if g.nullable(q.leftRels) || g.nullable(q.rightRels) {
@@ -372,7 +372,7 @@ func btreeFamily(op types.OID) types.OID {
 func (g *region) derive(c *eqClass, id int) {
 	has := func(a, b plan.Expr) *clause {
 		for _, q := range g.quals {
-			if q.call == nil {
+			if q.call == nil || rowStrategy(q.call.Op) != pgdata.BTEqual {
 				continue
 			}
 			if equalExpr(q.call.Args[0], a) && equalExpr(q.call.Args[1], b) || equalExpr(q.call.Args[0], b) && equalExpr(q.call.Args[1], a) {
