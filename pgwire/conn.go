@@ -206,11 +206,11 @@ func (c *conn) message(typ byte, body []byte) (done bool) {
 	if typ == 'S' {
 		return c.ready()
 	}
-	c.skip = typ != 'F'
 	if typ == 'F' {
 		return c.ready()
 	}
-	return false
+	c.skip = true
+	return c.out.Flush() != nil // a client that waits before it sends Sync hears of the error
 }
 
 var errExit = errors.New("exit")

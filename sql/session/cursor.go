@@ -213,13 +213,15 @@ func (s *Session) closeCursors() {
 
 // holdCursors reads WITH HOLD cursors to their end before the transaction that made them commits.
 func (s *Session) holdCursors() error {
-	names := make([]string, 0)
+	var names []string
 	for name, po := range s.portals {
 		if po.hold && po.level > 0 {
 			names = append(names, name)
 		}
 	}
-	sort.Strings(names)
+	if len(names) > 1 {
+		sort.Strings(names)
+	}
 	for _, name := range names {
 		po := s.portals[name]
 		if po.status == portalFailed {

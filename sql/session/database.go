@@ -147,15 +147,18 @@ func (s *Session) dropDatabase(st *ast.DropDatabase) error {
 	return s.srv.engine.DropDatabase(st.Name)
 }
 
-// evict makes sure that nobody uses the database: 55006, or with FORCE its sessions end.
+// evict makes sure that nobody uses the database: with FORCE its sessions end, else those that stay are a 55006.
 func (s *Session) evict(st *ast.DropDatabase) error {
 	users := s.srv.usersOf(st.Name)
 	if st.Force {
 		for _, u := range users {
 			u.client.Terminate()
 		}
-		for i := 0; i < 500 && len(s.srv.usersOf(st.Name)) > 0; i++ {
-			s.eng.Interrupt().Sleep(10)
+	}
+	// As PostgreSQL, give sessions that are about to leave five seconds.
+	for i := 0; i < 500 && len(users) > 0; i++ {
+		if err := s.eng.Interrupt().Sleep(10); err != nil {
+			return err
 		}
 		users = s.srv.usersOf(st.Name)
 	}
