@@ -94,7 +94,7 @@ func checkDatabase(o *Options, oid uint32, sum *CheckSummary, report func(Proble
 	if len(m.Meta.Opaque) > 0 {
 		db := &Database{}
 		db.sequences.init()
-		if c.done, err = db.decodeMeta(m.Meta.Opaque); err != nil {
+		if c.done, c.parts, err = db.decodeMeta(m.Meta.Opaque); err != nil {
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ func (c *logChecker) entry(_ txlog.Position, e txlog.Entry) error {
 	}
 	switch e.Kind {
 	case txlog.Part:
-		c.parts[h.tx]++
+		c.parts[h.tx] = max(c.parts[h.tx], h.parts+1)
 	case txlog.Abort:
 		delete(c.parts, h.tx)
 	case txlog.Commit:

@@ -20,10 +20,11 @@ type checkpointState struct {
 }
 
 // Meta.Opaque, version 1: version u8, next transaction u64, next row id u64, next object u32, next tree u32, epoch u64,
-// last entry u64, sequences (see encode).
+// last entry u64, sequences (see encode), then pairs of transaction u64 and number u32 of parts that a checkpoint in
+// the middle of a replay contains already.
 const metaVersion = 1
 
-func (db *Database) encodeMeta(last txlog.Seq) []byte {
+func (db *Database) encodeMeta(last txlog.Seq, applied map[uint64]uint32) []byte {
 	le := binary.LittleEndian
 	b := []byte{metaVersion}
 	b = le.AppendUint64(b, db.nextTx.Load())
@@ -32,24 +33,38 @@ func (db *Database) encodeMeta(last txlog.Seq) []byte {
 	b = le.AppendUint32(b, db.nextTree.Load())
 	b = le.AppendUint64(b, uint64(db.epoch))
 	b = le.AppendUint64(b, uint64(last))
-	return db.sequences.encode(b)
+	b = db.sequences.encode(b)
+	for tx, n := range applied {
+		b = le.AppendUint32(le.AppendUint64(b, tx), n)
+	}
+	return b
 }
 
-// decodeMeta sets the counters and returns the number of the last entry the manifest contains.
-func (db *Database) decodeMeta(b []byte) (last txlog.Seq, err error) {
+// decodeMeta sets the counters and returns the number of the last entry the manifest contains, and the numbers of
+// parts it contains of transactions that commit later.
+func (db *Database) decodeMeta(b []byte) (last txlog.Seq, applied map[uint64]uint32, err error) {
 	le := binary.LittleEndian
 	if len(b) < 41 {
-		return 0, fmt.Errorf("manifest: %w", errPayload)
+		return 0, nil, fmt.Errorf("manifest: %w", errPayload)
 	}
 	if b[0] > metaVersion {
-		return 0, fmt.Errorf("manifest meta version %d: %w", b[0], ErrNewerFormat)
+		return 0, nil, fmt.Errorf("manifest meta version %d: %w", b[0], ErrNewerFormat)
 	}
 	db.nextTx.Store(le.Uint64(b[1:]))
 	db.nextRow.Store(le.Uint64(b[9:]))
 	db.nextOID.Store(le.Uint32(b[17:]))
 	db.nextTree.Store(le.Uint32(b[21:]))
 	db.epoch = txlog.Epoch(le.Uint64(b[25:]))
-	return txlog.Seq(le.Uint64(b[33:])), db.sequences.decode(b[41:])
+	last = txlog.Seq(le.Uint64(b[33:]))
+	rest, err := db.sequences.decode(b[41:])
+	if err != nil || len(rest)%12 != 0 {
+		return 0, nil, fmt.Errorf("manifest: %w", errPayload)
+	}
+	applied = map[uint64]uint32{}
+	for ; len(rest) > 0; rest = rest[12:] {
+		applied[le.Uint64(rest)] = le.Uint32(rest[8:])
+	}
+	return last, applied, nil
 }
 
 // Checkpoint writes everything that is ordered now to the data files and frees the log behind it. It may run beside
@@ -79,7 +94,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	}
 	last = max(last, txlog.Seq(snap.Seq()))
 	at := db.parts.floor(db.log.EndOf(last), last)
-	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(last)}
+	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(last, nil)}
 	err := db.store.Checkpoint(snap, meta, storage.CheckpointOptions{
 		Duration: d,
 		Progress: func(written, total int64) {

@@ -49,6 +49,8 @@ type Options struct {
 	// BigCommit is the number of changes above which a commit is merged beside the others; 0 = 4096.
 	BigCommit int
 
+	replayBytes int // how much log is gathered before it is applied; 0 = 64 MiB
+
 	// Fatal is called when the log has failed: the process must end. Default: log it and exit with status 1.
 	Fatal  func(error)
 	Logger *slog.Logger
@@ -90,6 +92,9 @@ func (o Options) withDefaults() Options {
 		if l := o.Memory.Limit(); l > 0 {
 			o.CheckpointDirtyBytes = l / 4
 		}
+	}
+	if o.replayBytes == 0 {
+		o.replayBytes = 64 << 20
 	}
 	if o.BigCommit == 0 {
 		o.BigCommit = 4096

@@ -11,9 +11,6 @@ import (
 	"herd/txlog"
 )
 
-// replayBytes is how much log is gathered before it is applied.
-const replayBytes = 64 << 20
-
 // replayer brings a store from its manifest to the end of the log.
 type replayer struct {
 	db   *Database
@@ -24,14 +21,22 @@ type replayer struct {
 	done    txlog.Seq // entries up to here are in snap
 	sets    []storage.ChangeSet
 	bytes   int
-	parts   map[uint64][]partEntry
 	pos     txlog.Position // of the group being replayed
 	entries int
+
+	// Parts wait for their Commit entry in memory, until they are too many; then the rest of the log is looked through
+	// once for the transactions that do commit, whose parts are applied at once from there on. That is allowed since
+	// their locks kept every other commit in between from the same keys.
+	parts     map[uint64]*txParts
+	partBytes int
+	commits   map[uint64]bool // nil: not looked for yet
 }
 
-type partEntry struct {
-	number  uint32
-	changes storage.ChangeSet
+// txParts is what has been seen of a transaction with parts.
+type txParts struct {
+	n       uint32              // parts seen
+	applied uint32              // of these, applied
+	sets    []storage.ChangeSet // those that wait
 }
 
 // recover opens the log, replays it and makes the database ready.
@@ -40,15 +45,18 @@ func (db *Database) recover(m storage.Manifest) error {
 	db.nextRow.Store(1)
 	db.nextOID.Store(firstObject)
 	db.nextTree.Store(uint32(storage.ReservedTrees))
-	rp := &replayer{db: db, snap: db.store.Base(), slot: db.store.NewSlot(), parts: map[uint64][]partEntry{}}
+	rp := &replayer{db: db, snap: db.store.Base(), slot: db.store.NewSlot(), parts: map[uint64]*txParts{}}
 	defer rp.slot.Close()
 	rp.slot.Pin(rp.snap)
 	if len(m.Meta.Opaque) > 0 {
-		last, err := db.decodeMeta(m.Meta.Opaque)
+		last, applied, err := db.decodeMeta(m.Meta.Opaque)
 		if err != nil {
 			return err
 		}
 		rp.done = last
+		for tx, n := range applied {
+			rp.parts[tx] = &txParts{applied: n}
+		}
 	}
 	log, err := txlog.OpenLocal(txlog.Options{
 		FS: db.eng.o.FS, Dir: db.eng.o.logDir(db.oid), Mode: db.eng.o.LogSync, Interval: db.eng.o.LogSyncInterval,
@@ -91,7 +99,7 @@ func (rp *replayer) entry(pos txlog.Position, e txlog.Entry) error {
 	}
 	if pos != rp.pos {
 		rp.pos = pos
-		if rp.bytes > replayBytes {
+		if rp.bytes > db.eng.o.replayBytes {
 			if err := rp.flush(); err != nil {
 				return err
 			}
@@ -135,25 +143,81 @@ func (rp *replayer) entry(pos txlog.Position, e txlog.Entry) error {
 		return fmt.Errorf("entry %d: %w", e.Seq, err)
 	}
 	if e.Kind == txlog.Part {
-		rp.parts[h.tx] = append(rp.parts[h.tx], partEntry{h.parts, cs})
-		return nil
+		return rp.part(e, h, cs, len(body))
 	}
 	return rp.commit(e, h, cs, len(body))
 }
 
+// part takes one part of a transaction.
+func (rp *replayer) part(e txlog.Entry, h header, cs storage.ChangeSet, size int) error {
+	p := rp.parts[h.tx]
+	if p == nil {
+		p = &txParts{}
+		rp.parts[h.tx] = p
+	}
+	if p.n > 0 && h.parts != p.n { // the first seen may be any: earlier ones may be behind a checkpoint
+		return fmt.Errorf("entry %d is part %d of its transaction and follows part %d: %w", e.Seq, h.parts, p.n-1, storage.ErrCorrupt)
+	}
+	if h.parts < p.applied { // a checkpoint in the middle of an earlier replay has it
+		p.n = h.parts + 1
+		return nil
+	}
+	p.n = h.parts + 1
+	switch {
+	case rp.commits == nil:
+		p.sets = append(p.sets, cs)
+		if rp.partBytes += size; rp.partBytes > rp.db.eng.o.replayBytes {
+			return rp.lookAhead()
+		}
+	case rp.commits[h.tx]:
+		p.applied = p.n
+		rp.sets = append(rp.sets, cs)
+		rp.bytes += size
+	}
+	return nil
+}
+
+// lookAhead finds the transactions with parts that commit in the rest of the log, and lets their parts go.
+func (rp *replayer) lookAhead() error {
+	rp.commits = map[uint64]bool{}
+	o := &rp.db.eng.o
+	_, err := txlog.Inspect(o.FS, o.logDir(rp.db.oid), rp.pos, nil, func(_ txlog.Position, e txlog.Entry) error {
+		if e.Kind != txlog.Commit || e.Seq <= rp.done {
+			return nil
+		}
+		h, _, err := decodeHeader(e.Payload)
+		if err == nil && h.parts > 0 {
+			rp.commits[h.tx] = true
+		}
+		return err
+	})
+	for tx, p := range rp.parts {
+		if rp.commits[tx] && len(p.sets) > 0 {
+			rp.sets = append(rp.sets, p.sets...)
+			p.applied = p.n
+		}
+		p.sets = nil
+	}
+	rp.bytes += rp.partBytes
+	rp.partBytes = 0
+	return err
+}
+
 // commit takes a transaction that is not in the snapshot.
 func (rp *replayer) commit(e txlog.Entry, h header, cs storage.ChangeSet, size int) error {
-	parts := rp.parts[h.tx]
-	delete(rp.parts, h.tx)
-	if len(parts) != int(h.parts) {
-		return fmt.Errorf("entry %d commits %d parts, the log has %d: %w", e.Seq, h.parts, len(parts), storage.ErrCorrupt)
-	}
-	for i, p := range parts {
-		if p.number != uint32(i) {
-			return fmt.Errorf("entry %d: part %d is missing: %w", e.Seq, i, storage.ErrCorrupt)
+	if h.parts > 0 {
+		p := rp.parts[h.tx]
+		delete(rp.parts, h.tx)
+		if p == nil || max(p.n, p.applied) != h.parts || int(p.applied)+len(p.sets) != int(h.parts) {
+			return fmt.Errorf("entry %d commits %d parts, the log does not have them all: %w", e.Seq, h.parts, storage.ErrCorrupt)
 		}
-		rp.sets = append(rp.sets, p.changes)
-		rp.bytes += txlog.MaxEntry
+		rp.sets = append(rp.sets, p.sets...)
+		for _, s := range p.sets {
+			for i := range s {
+				rp.bytes += changeBytes(&s[i])
+				rp.partBytes = max(0, rp.partBytes-changeBytes(&s[i]))
+			}
+		}
 	}
 	rp.sets = append(rp.sets, cs)
 	rp.bytes += size
@@ -179,14 +243,24 @@ func (rp *replayer) flush() error {
 func (rp *replayer) spill() error {
 	db := rp.db
 	limit := db.eng.acctBlocks.Limit()
-	if limit == 0 || len(rp.parts) > 0 || db.store.Stats().Dirty < limit/2 {
+	if limit == 0 || db.store.Stats().Dirty < limit/2 {
 		return nil
 	}
-	meta := storage.Meta{LogPosition: uint64(rp.pos), Opaque: db.encodeMeta(rp.last)}
+	applied := map[uint64]uint32{}
+	for tx, p := range rp.parts {
+		if len(p.sets) > 0 {
+			return nil // they must be read again, so the position cannot move
+		}
+		if p.applied > 0 {
+			applied[tx] = p.applied
+		}
+	}
+	meta := storage.Meta{LogPosition: uint64(rp.pos), Opaque: db.encodeMeta(rp.last, applied)}
 	if err := db.store.Checkpoint(rp.snap, meta, storage.CheckpointOptions{}); err != nil {
 		return fmt.Errorf("checkpoint during replay: %w", err)
 	}
 	rp.done = rp.last
+	db.stats.spills.Add(1)
 	return nil
 }
 

@@ -207,21 +207,21 @@ func (q *sequences) encode(b []byte) []byte {
 	return b
 }
 
-// decode is the inverse of encode.
-func (q *sequences) decode(b []byte) error {
+// decode is the inverse of encode and returns what follows.
+func (q *sequences) decode(b []byte) (rest []byte, err error) {
 	if len(b) < 4 {
-		return errPayload
+		return nil, errPayload
 	}
 	n := int(binary.LittleEndian.Uint32(b))
 	b = b[4:]
-	if len(b) != n*seqPayload {
-		return errPayload
+	if len(b)/seqPayload < n {
+		return nil, errPayload
 	}
 	for ; n > 0; n-- {
 		if err := q.apply(b[:seqPayload]); err != nil {
-			return err
+			return nil, err
 		}
 		b = b[seqPayload:]
 	}
-	return nil
+	return b, nil
 }

@@ -14,6 +14,7 @@ type counters struct {
 	batches     atomic.Int64
 	absent      atomic.Int64
 	parts       atomic.Int64
+	spills      atomic.Int64 // checkpoints in the middle of the replay
 	checkpoints atomic.Int64
 	slowed      atomic.Int64
 }

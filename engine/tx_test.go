@@ -578,6 +578,71 @@ func TestHugeTransactionOfSmallRows(t *testing.T) {
 	must(t, e.Close())
 }
 
+// TestReplayOfHugeTransactions replays more parts than memory holds, with checkpoints in the middle of the replay, and
+// loses power at every sync of that replay, too.
+func TestReplayOfHugeTransactions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	m := vfs.NewMem()
+	little := func(o *Options) {
+		o.Memory = mem.NewRoot(8 << 20)
+		o.replayBytes = 1 << 20
+		o.LogSegmentBytes, o.LogSegmentBytesMax = 3<<20, 3<<20
+		o.PageSize = 2048
+	}
+	e := openMem(t, m, func(o *Options) { o.LogSegmentBytes, o.LogSegmentBytesMax = 3<<20, 3<<20 })
+	db := e.System()
+	s := db.NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	const rows = 30000
+	for round := range 3 {
+		tx := s.Begin(TxOptions{})
+		for i := range rows {
+			must(t, tx.Put(tr, rowKey(nil, i), fmt.Appendf(nil, "%d-%0300d", round, i)))
+		}
+		if round == 1 { // written ahead and given up
+			_, err := tx.encodeAll(0)
+			must(t, err)
+			tx.Rollback()
+			continue
+		}
+		must(t, tx.Commit())
+		put(t, s, tr, fmt.Sprint("between", round), "row")
+	}
+	must(t, s.WaitDurable())
+	sum := db.tip.Load().Checksum(tr)
+	m = m.CrashClone(vfs.CrashOptions{})
+	s.Close()
+	must(t, e.Close())
+	same := func(fsys *vfs.Mem, what string) int64 {
+		e := openMem(t, fsys, little)
+		defer e.Abandon()
+		if n := e.System().tip.Load(); n.Count(tr) != rows+2 || n.Checksum(tr) != sum {
+			t.Errorf("%s: %d rows", what, n.Count(tr))
+		}
+		return e.System().stats.spills.Load()
+	}
+	again := m.CrashClone(vfs.CrashOptions{})
+	var clones []*vfs.Mem
+	n := 0
+	m.SetSyncHook(func(_ int, l vfs.Label) {
+		if n++; n%6 == 0 || l == "storage.manifest" {
+			clones = append(clones, m.CrashClone(vfs.CrashOptions{}))
+		}
+	})
+	if spills := same(m, "replay"); spills == 0 {
+		t.Error("there was no checkpoint in the middle of the replay")
+	}
+	m.SetSyncHook(nil)
+	for i, c := range clones {
+		same(c, fmt.Sprintf("crash %d of the replay", i))
+	}
+	same(again, "replay of the same again")
+	checkFolder(t, again)
+	t.Logf("%d crashes", len(clones))
+}
+
 func TestIdleTimeoutWakes(t *testing.T) {
 	e := openMem(t, vfs.NewMem())
 	defer e.Close()

@@ -16,6 +16,13 @@ func (l *Local) recover(from Position, replay func(Position, Entry) error) error
 	if err != nil {
 		return err
 	}
+	// A process that was killed may have left groups in the machine's page cache alone. They count, and what their replay
+	// makes may become durable before the log is used, so they must be durable first.
+	for _, s := range segs {
+		if err := s.file.Sync(labelSync); err != nil {
+			return err
+		}
+	}
 	if len(segs) == 0 {
 		if from != 0 {
 			return &CorruptError{File: l.o.Dir, Reason: fmt.Sprintf("no segment holds position %d", from)}
@@ -157,16 +164,10 @@ func (l *Local) cutTail(later []*segment) error {
 			return err
 		}
 	}
-	// Groups that were read may still be only in the page cache of the machine: they count from now on.
-	if err := s.file.Sync(labelSync); err != nil {
-		return err
-	}
-	for _, o := range l.old {
-		if err := o.file.Sync(labelSync); err != nil {
+	if changed {
+		if err := s.file.Sync(labelSync); err != nil {
 			return err
 		}
-	}
-	if changed {
 		l.o.Logger.Info("cut the tail of the log", "file", s.file.Name(), "offset", s.off)
 	}
 	for i := len(later) - 1; i >= 0; i-- {
