@@ -15,6 +15,9 @@ type materializeOp struct {
 	rows  [][]byte
 	ended bool // the input is drained
 	fixed bool // the input does not depend on exec params: Rescan may keep its rows
+	// chunks are the kept rows as batches of vec.MaxRows, unpacked once: a nested loop reads them again and again.
+	chunks []*tupleBatch
+	chunkM account
 }
 
 func (s *State) buildMaterialize(n *plan.Materialize) (Operator, error) {
@@ -32,7 +35,9 @@ func newMaterialize(in Operator, n plan.Node) *materializeOp {
 
 func (o *materializeOp) Open(env *Env) error {
 	o.kept.open(env)
-	o.read = tapeReader{t: o.kept}
+	o.chunkM.acct = env.Acct
+	o.dropChunks()
+	o.rewind()
 	o.ended = false
 	return o.in.Open(env)
 }
@@ -44,6 +49,7 @@ func (o *materializeOp) Rescan() error {
 		return nil
 	}
 	o.kept.open(o.kept.env)
+	o.dropChunks()
 	o.ended = false
 	o.rewind()
 	return o.in.Rescan()
@@ -52,12 +58,47 @@ func (o *materializeOp) Rescan() error {
 // rewind starts again from what is kept.
 func (o *materializeOp) rewind() { o.read = tapeReader{t: o.kept} }
 
+func (o *materializeOp) dropChunks() {
+	o.chunkM.release()
+	o.chunks = nil
+}
+
+// complete says whether all rows are in memory.
+func (o *materializeOp) complete() bool { return o.ended && o.kept.spill == nil }
+
+// chunk returns the batch that begins at the reader's position, nil when it cannot be kept unpacked.
+func (o *materializeOp) chunk() *vec.Batch {
+	i := int(o.read.pos) / vec.MaxRows
+	if i == len(o.chunks) {
+		rows := o.kept.rows[o.read.pos:min(int(o.read.pos)+vec.MaxRows, len(o.kept.rows))]
+		if o.chunkM.grow(int64(24*len(rows)*len(o.kept.codec.kinds))) != nil {
+			return nil
+		}
+		c := newTupleBatch(o.kept.codec)
+		c.set(rows)
+		o.chunks = append(o.chunks, c)
+	}
+	if i >= len(o.chunks) {
+		return nil
+	}
+	c := o.chunks[i]
+	c.Sel = nil
+	o.read.pos += int64(c.N)
+	return &c.Batch
+}
+
 func (o *materializeOp) Close() error {
+	o.dropChunks()
 	o.kept.close()
 	return o.in.Close()
 }
 
 func (o *materializeOp) Next(want int) (*vec.Batch, error) {
+	if want >= vec.MaxRows && o.complete() && o.read.pos < int64(len(o.kept.rows)) && o.read.pos%int64(vec.MaxRows) == 0 {
+		if b := o.chunk(); b != nil {
+			return b, nil
+		}
+	}
 	if len(o.rows) < vec.MaxRows {
 		o.rows = make([][]byte, vec.MaxRows)
 	}

@@ -25,6 +25,7 @@ type nestLoopOp struct {
 	row       int      // current left row
 	active    bool     // right is being read for row
 	matched   bool
+	cur       *vec.Batch // right batch of the pairs
 	rb        *vec.Batch // right batch in work, with its rows in rest
 	rest      []uint16
 	rightOpen bool
@@ -70,6 +71,7 @@ func (s *State) buildNestLoop(n *plan.NestLoop) (Operator, error) {
 	}
 	o.leftC, o.nullC = make([]vec.Vector, o.nLeft), make([]vec.Vector, o.nRight)
 	o.pair.Cols = make([]*vec.Vector, o.nLeft+o.nRight)
+	o.pair.Src = o
 	kinds := append(kindsOf(n.Left), kindsOf(n.Right)...)
 	for i := range o.nullC {
 		nullConst(&o.nullC[i], kinds[o.nLeft+i])
@@ -204,7 +206,9 @@ func (o *nestLoopOp) openRight() error {
 // nextRight reads the next right batch and finds the rows that join.
 func (o *nestLoopOp) nextRight() error {
 	ask := vec.MaxRows
-	if o.typ == plan.JoinSemi || o.typ == plan.JoinAnti {
+	if o.kept != nil && o.kept.complete() {
+		// all in memory: whole chunks
+	} else if o.typ == plan.JoinSemi || o.typ == plan.JoinAnti {
 		ask = min(ask, vec.FirstRows)
 	} else if o.cond == nil || o.cond.volatile {
 		ask = o.outB.room()
@@ -225,13 +229,8 @@ func (o *nestLoopOp) nextRight() error {
 	}
 	base := o.rightPos
 	o.rightPos += b.Rows()
-	cols, err := allCols(b)
-	if err != nil {
-		return err
-	}
-	for i := range o.nRight {
-		o.pair.Cols[o.nLeft+i] = cols[i]
-	}
+	o.cur = b
+	copy(o.pair.Cols[o.nLeft:], b.Cols) // columns that nobody needed yet stay packed
 	o.pair.N, o.pair.Sel = b.N, b.Sel
 	sel := b.Sel
 	if o.cond != nil {
@@ -278,8 +277,16 @@ func (o *nestLoopOp) noteRight(base int, b *vec.Batch, sel []uint16) {
 	}
 }
 
+// DecodeColumn implements vec.Source for the pairs: columns of the right batch.
+func (o *nestLoopOp) DecodeColumn(_ *vec.Batch, col int) (*vec.Vector, error) {
+	return o.cur.Col(col - o.nLeft)
+}
+
 // emit moves joined rows to the output while there is room.
 func (o *nestLoopOp) emit() error {
+	if _, err := allCols(&o.pair); err != nil {
+		return err
+	}
 	n := min(o.outB.room(), len(o.rest))
 	for _, i := range o.rest[:n] {
 		o.outB.addPair(o.pair.Cols[:o.nLeft], 0, o.pair.Cols[o.nLeft:], int(i))
