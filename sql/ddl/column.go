@@ -158,7 +158,7 @@ func (x *executor) defaultText(c *catalog.Column, e ast.Expr) (plan.Expr, string
 
 // generated binds and stores GENERATED ALWAYS AS (...) STORED.
 func (b *tableBuild) generated(c *catalog.Column, e ast.Expr) error {
-	bound, text, err := b.x.generatedText(b.rel, c, e)
+	bound, text, err := b.x.generatedText(b.rel, c, e, b.generatedCols)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,8 @@ func (b *tableBuild) generated(c *catalog.Column, e ast.Expr) error {
 	return nil
 }
 
-func (x *executor) generatedText(rel *catalog.Relation, c *catalog.Column, e ast.Expr) (plan.Expr, string, error) {
+// generatedText binds a generation expression; others are columns that will be generated too.
+func (x *executor) generatedText(rel *catalog.Relation, c *catalog.Column, e ast.Expr, others map[string]bool) (plan.Expr, string, error) {
 	bound, err := x.bindExpr(rel, e, planner.UseGenerated, c)
 	if err != nil {
 		return nil, "", err
@@ -181,7 +182,7 @@ func (x *executor) generatedText(rel *catalog.Relation, c *catalog.Column, e ast
 		if v.Attno == 0 {
 			bad = x.at(int32(v.Loc), sqlerr.InvalidObjectDefinition, "cannot use whole-row variable in column generation expression").
 				WithDetail("This would cause the generated column to depend on its own value.")
-		} else if v.Attno == int(c.Num) || v.Attno > 0 && rel.Columns[v.Attno-1].Generated != "" {
+		} else if v.Attno == int(c.Num) || v.Attno > 0 && (rel.Columns[v.Attno-1].Generated != "" || others[rel.Columns[v.Attno-1].Name]) {
 			bad = x.at(int32(v.Loc), sqlerr.InvalidObjectDefinition, "cannot use generated column \"%s\" in column generation expression", rel.Columns[v.Attno-1].Name).
 				WithDetail("A generated column cannot reference another generated column.")
 		}

@@ -23,6 +23,8 @@ type tableBuild struct {
 	keys []pendingKey
 	// names holds constraint names in use.
 	names map[string]bool
+	// generated are the columns that are or will be generated.
+	generatedCols map[string]bool
 }
 
 // pendingDeps are references of a column's default (Attno) or of a constraint (Name).
@@ -158,6 +160,14 @@ func (b *tableBuild) elements(list []ast.TableElement) error {
 	}
 	if len(b.rel.Columns) > maxColumns {
 		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", maxColumns)
+	}
+	b.generatedCols = map[string]bool{}
+	for _, e := range list {
+		if d, ok := e.(*ast.ColumnDef); ok {
+			for _, k := range d.Constraints {
+				b.generatedCols[d.Name] = b.generatedCols[d.Name] || k.Kind == ast.ConGenerated
+			}
+		}
 	}
 	for _, e := range list {
 		switch d := e.(type) {
@@ -321,13 +331,18 @@ func (b *tableBuild) likeIndex(src *catalog.Relation, ix *catalog.Index, attno m
 	c.OID, c.Tree, c.Constraint, c.Rel = 0, 0, 0, 0
 	c.Keys = append([]catalog.IndexKey(nil), ix.Keys...)
 	c.Include = nil
+	// The index as a relation has names for its columns, those of expressions included.
+	named, err := b.x.reader().RelationByName(src.Schema, ix.Name)
+	if err != nil {
+		return err
+	}
 	parts := make([]string, 0, len(c.Keys))
 	for i := range c.Keys {
+		if named != nil && i < len(named.Columns) {
+			parts = append(parts, named.Columns[i].Name)
+		}
 		if c.Keys[i].Attno > 0 {
-			parts = append(parts, src.Column(c.Keys[i].Attno).Name)
 			c.Keys[i].Attno = attno[c.Keys[i].Attno]
-		} else {
-			parts = append(parts, "expr")
 		}
 	}
 	for _, n := range ix.Include {
