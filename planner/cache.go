@@ -7,7 +7,6 @@ import (
 	"herd/planner/plan"
 	"herd/sql/catalog"
 	"herd/sql/types"
-	"herd/storage"
 )
 
 // CacheKey names a cached statement: its text (or shape), the parameter types the client declared, and the interned
@@ -38,7 +37,7 @@ type Cached struct {
 	// Attached belongs to the session package: the prepared description of the result.
 	Attached any
 	// Version is the catalog version under which the entry is known to be right.
-	Version storage.Seq
+	Version catalog.Version
 	// Bytes is the entry's size for the bound, estimated by the caller (at least the text).
 	Bytes int64
 }
@@ -68,7 +67,7 @@ func NewCache(max int64) *Cache {
 
 // Get returns the entry of a key when it is right under the catalog version seq; nil otherwise. A stale entry is checked
 // against cat, object by object: still right, it is restamped, else dropped.
-func (c *Cache) Get(k CacheKey, seq storage.Seq, cat catalog.Reader, path []types.OID) *Cached {
+func (c *Cache) Get(k CacheKey, seq catalog.Version, cat catalog.Reader, path []types.OID) *Cached {
 	c.mu.Lock()
 	e := c.items[k]
 	if e == nil {

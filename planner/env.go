@@ -7,7 +7,6 @@ import (
 	"herd/sql/catalog/pgdata"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
-	"herd/storage"
 )
 
 // BindEnv is what parse analysis and planning need besides the catalog. One value may serve all statements of a session
@@ -155,7 +154,7 @@ func (b *binder) place(err error, loc int) error {
 }
 
 // depend records an object that the bound query relies on.
-func (b *binder) depend(class, id types.OID, version storage.Seq) {
+func (b *binder) depend(class, id types.OID, version catalog.Version) {
 	for i := range b.deps {
 		if b.deps[i].OID == id && b.deps[i].Class == class {
 			return

@@ -3,7 +3,6 @@ package plan
 import (
 	"herd/sql/catalog"
 	"herd/sql/types"
-	"herd/storage"
 )
 
 // Node is an operator of a physical plan: read-only data, shared by sessions. Its output columns are Cols();
@@ -60,7 +59,7 @@ type Origin struct {
 type Dependency struct {
 	Class   types.OID // catalog: pg_class, pg_type, pg_proc
 	OID     types.OID
-	Version storage.Seq
+	Version catalog.Version
 	Name    string // for look-ups that missed
 }
 

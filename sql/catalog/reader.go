@@ -5,6 +5,9 @@ import (
 	"herd/storage"
 )
 
+// Version is the sequence number of a commit that changed the catalog; plans name it without importing storage.
+type Version = storage.Seq
+
 // Reader is the catalog as one storage.View shows it: one snapshot plus the transaction's own
 // changes. Everything it returns is immutable and may be kept. A look-up of something absent
 // returns nil without error; errors are those of storage.
