@@ -6,7 +6,6 @@ import (
 
 	"herd/sql/types"
 	"herd/sql/types/datetime"
-	"herd/sql/types/numeric"
 	"herd/sql/vec"
 )
 
@@ -222,7 +221,7 @@ func init() {
 		}
 		reg(textCmp(op), text, "name"+name, "bytea"+name, "uuid_"+name, "char"+name, "name"+name+"text", "text"+name+"name")
 		reg(bytesCmp(op, func(a, b []byte) int { return bytes.Compare(types.TrimPad(a), types.TrimPad(b)) }), "bpchar"+name)
-		reg(bytesCmp(op, numeric.Compare), "numeric_"+name)
+		reg(numCmp(op), "numeric_"+name)
 		for sym, t := range map[string]types.OID{"interval_": types.IntervalOID, "timetz_": types.TimeTZOID, "jsonb_": types.JSONBOID, "bit": types.VarbitOID, "tid": types.TIDOID, "oidvector": types.OIDVectorOID} {
 			reg(bytesCmp(op, func(a, b []byte) int { return types.Compare(t, 0, types.Bytes(a), types.Bytes(b)) }), sym+name)
 		}

@@ -25,6 +25,7 @@
 //	registry.go        Kernel, CallInfo, Lookup
 //	lift.go row.go     kernels from functions of one row
 //	compare.go         comparison operators of all types
+//	numkernel.go       arithmetic and comparison of numeric without allocation
 //	intarith.go floatarith.go numericfn.go mathfn.go   numbers
 //	cast.go            casts and length coercions
 //	textfn.go textmore.go format.go encode.go          strings

@@ -301,3 +301,23 @@ func (v *Vector) FixPrefix(i int) {
 	w := &v.Var[i]
 	w.Prefix = prefixOf(v.Bufs[w.Buf][w.Off : w.Off+w.Len])
 }
+
+// Arena returns the arena with room for n more bytes and its number, for loops that append many values themselves: they set
+// the views through SetSpan and give the arena back with SetArena.
+func (v *Vector) Arena(n int) (buf []byte, index uint32) {
+	a := v.own(n)
+	if cap(a)-len(a) < n {
+		grown := make([]byte, len(a), max(2*cap(a), len(a)+n))
+		copy(grown, a)
+		a = grown
+	}
+	return a, uint32(v.arena)
+}
+
+// SetArena puts back what Arena returned, with values appended.
+func (v *Vector) SetArena(buf []byte) { v.Bufs[v.arena] = buf }
+
+// SetSpan makes buf[off:] of buffer index, which Arena gave, row i's value.
+func (v *Vector) SetSpan(i int, index uint32, buf []byte, off int) {
+	v.Var[i] = View{Buf: index, Off: uint32(off), Len: uint32(len(buf) - off), Prefix: prefixOf(buf[off:])}
+}
