@@ -21,18 +21,22 @@
 //
 // # Files
 //
-//	ctx.go env.go      Ctx; Env: what a session does for functions
-//	registry.go        Kernel, CallInfo, Lookup
-//	lift.go row.go     kernels from functions of one row
-//	compare.go         comparison operators of all types
-//	numkernel.go       arithmetic and comparison of numeric without allocation
-//	intarith.go floatarith.go numericfn.go mathfn.go   numbers
-//	cast.go            casts and length coercions
-//	textfn.go textmore.go format.go encode.go          strings
-//	like.go regex.go regextrans.go regexfn.go          patterns
-//	timefn.go timeparts.go tochar*.go                  dates and times
-//	jsonfn.go jsonset.go jsonbuild.go                  JSON
-//	arrayfn.go                                         arrays
-//	sysinfo.go sysprivs.go sequences.go                session and catalog
-//	agg*.go srf*.go    aggregates and set-returning functions
+//	ctx.go env.go                 Ctx; Env: what a session does for functions
+//	registry.go                   Kernel, CallInfo, Lookup
+//	lift.go row.go                kernels from functions of one row
+//	compare.go                    comparison operators of all types
+//	intarith.go floatarith.go mathfn.go   integers, floats, mathematics
+//	numericfn.go numkernel.go     numeric; its kernels without allocation
+//	cast.go                       casts and length coercions
+//	textfn.go textmore.go encode.go ident.go   strings, bit strings, encodings, identifiers
+//	like.go                       LIKE and SIMILAR TO
+//	regex.go regexparse.go regexmatch.go regexfn.go   regular expressions
+//	timefn.go timeparts.go        dates and times: arithmetic, zones, fields
+//	tocharparse.go tochardate.go tocharnum.go todate.go   templates
+//	jsonfn.go jsonset.go jsonbuild.go jsonrecord.go   JSON
+//	arrayfn.go                    arrays
+//	hashfn.go                     PostgreSQL's hash functions
+//	sysfn.go sysfnmore.go sysfnobject.go sysfnpriv.go sysfnsize.go   session and catalog
+//	agg.go aggsum.go aggpick.go aggcollect.go aggorder.go aggstat.go aggjson.go   aggregates
+//	srf.go srfseries.go srfjson.go srfregex.go srfsys.go   set-returning functions
 package funcs

@@ -40,7 +40,7 @@
 //	recv.go send.go             binary forms
 //	scalar.go text.go bit.go misc.go  numbers, strings, bit strings and the small types
 //	array.go arraytext.go record.go enum.go  containers
-//	json.go jsonb.go            JSON
+//	jsonb.go                    JSON (package json does the work)
 //	width.go                    encodings of values inside rows, arrays and records
 //	compare.go hash.go          order, equality, hashes
 //	typmod.go format.go         type modifiers and type names
