@@ -70,7 +70,7 @@ drop view active_accounts;
 alter table accounts alter column mail type text;
 alter table accounts alter column created_at type date using created_at::date;
 select id, created_at from accounts order by id;
-create sequence order_seq as integer start with 1000 increment by 10 cache 5 cycle maxvalue 1020;
+create sequence order_seq as integer start with 1000 increment by 10 cycle maxvalue 1020;
 select nextval('order_seq'), nextval('order_seq'), nextval('order_seq'), nextval('order_seq');
 select setval('order_seq', 1010), setval('order_seq', 1010, false), nextval('order_seq');
 select last_value, is_called from order_seq;
