@@ -370,16 +370,16 @@ func (b *builder) unique(p *path) (plan.Node, *layout, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		n.Keys = append(n.Keys, hashKeyOf(e))
+		n.Keys = append(n.Keys, b.r.ps.b.hashKeyOf(e))
 	}
 	n.Input, n.Cols = in, in.Base().Cols
 	setCost(&n.NodeBase, p)
 	return n, lay, nil
 }
 
-// hashKeyOf groups by an expression.
-func hashKeyOf(e plan.Expr) plan.HashKey {
-	return plan.HashKey{Left: e, Type: e.T().Type, Collation: e.T().Collation, NullsEqual: true}
+// hashKeyOf groups by an expression. A domain's values are those of its base type.
+func (b *binder) hashKeyOf(e plan.Expr) plan.HashKey {
+	return plan.HashKey{Left: e, Type: b.baseType(e.T().Type), Collation: e.T().Collation, NullsEqual: true}
 }
 
 // recheckScan yields the row of a relation that the caller sets.

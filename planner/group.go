@@ -144,7 +144,7 @@ func (r *root) group(n plan.Node, lay *layout, sorted bool) (plan.Node, *layout,
 		if err != nil {
 			return nil, nil, err
 		}
-		a.Keys = append(a.Keys, hashKeyOf(e))
+		a.Keys = append(a.Keys, r.ps.b.hashKeyOf(e))
 		out.cols = append(out.cols, layoutCol{rte: -1, expr: k})
 		a.Cols = append(a.Cols, plan.Column{Typed: *k.T()})
 		groups *= r.distinctOf(k)

@@ -54,7 +54,7 @@ func (r *root) setNode(s *plan.SetOp, depth int) (plan.Node, error) {
 	if s.Kind == plan.Union {
 		return r.unionNode(s, inputs), nil
 	}
-	n := &plan.SetOperation{Kind: s.Kind, All: s.All, Left: inputs[0], Right: inputs[1], Keys: slotKeys(s.Cols)}
+	n := &plan.SetOperation{Kind: s.Kind, All: s.All, Left: inputs[0], Right: inputs[1], Keys: r.ps.b.slotKeys(s.Cols)}
 	l, rt := inputs[0].Base(), inputs[1].Base()
 	n.Cols = typedColumns(s.Cols, l.Cols)
 	n.Rows, n.Width = math.Max(1, l.Rows/2), l.Width
@@ -63,10 +63,10 @@ func (r *root) setNode(s *plan.SetOp, depth int) (plan.Node, error) {
 	return n, nil
 }
 
-func slotKeys(cols []plan.Typed) []plan.HashKey {
+func (b *binder) slotKeys(cols []plan.Typed) []plan.HashKey {
 	keys := make([]plan.HashKey, len(cols))
 	for i, t := range cols {
-		keys[i] = hashKeyOf(&plan.Slot{Typed: t, Index: i})
+		keys[i] = b.hashKeyOf(&plan.Slot{Typed: t, Index: i})
 	}
 	return keys
 }
@@ -94,7 +94,7 @@ func (r *root) unionNode(s *plan.SetOp, inputs []plan.Node) plan.Node {
 	if s.All {
 		return a
 	}
-	d := &plan.Distinct{Keys: slotKeys(s.Cols)}
+	d := &plan.Distinct{Keys: r.ps.b.slotKeys(s.Cols)}
 	d.Input, d.Cols, d.Rows, d.Width = a, a.Cols, a.Rows, a.Width
 	d.Startup = a.Total + a.Rows*costHashBuild
 	d.Total = d.Startup + d.Rows*costTuple
@@ -256,7 +256,7 @@ func (r *root) recursive(c *plan.CTE) (plan.Node, error) {
 		n.Cols[i].Name = t.Name
 	}
 	if n.Distinct {
-		n.Keys = slotKeys(s.Cols)
+		n.Keys = r.ps.b.slotKeys(s.Cols)
 	}
 	r.ps.work = append(r.ps.work, workTable{c, n, in.Rows})
 	step, err := r.setNode(s.Args[1], 0)

@@ -541,6 +541,11 @@ func (r *root) convKeys(keys []plan.SortKey, lay *layout) ([]plan.SortKey, error
 		if err != nil {
 			return nil, err
 		}
+		if base := r.ps.b.baseType(e.T().Type); base != e.T().Type {
+			t := *e.T()
+			t.Type = base
+			e = &plan.Relabel{Typed: t, Arg: e, Form: plan.FormImplicitCast}
+		}
 		out[i].Expr = e
 	}
 	return out, nil
@@ -582,7 +587,7 @@ func (r *root) distinct(n plan.Node, lay *layout) (plan.Node, error) {
 			i++
 			continue
 		}
-		d.Keys = append(d.Keys, hashKeyOf(&plan.Slot{Typed: ty, Index: k}))
+		d.Keys = append(d.Keys, r.ps.b.hashKeyOf(&plan.Slot{Typed: ty, Index: k}))
 		i++
 	}
 	in := n.Base()
@@ -621,7 +626,7 @@ func (r *root) distinctOn(n plan.Node, lay *layout) (plan.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.Keys = append(d.Keys, hashKeyOf(x))
+		d.Keys = append(d.Keys, r.ps.b.hashKeyOf(x))
 	}
 	in := n.Base()
 	d.Input, d.Cols, d.Width, d.Startup, d.Total = n, in.Cols, in.Width, in.Startup, in.Total+in.Rows*costOperator
