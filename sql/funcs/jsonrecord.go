@@ -26,6 +26,15 @@ func (c *Ctx) compositeFields(t types.OID) []jsonField {
 	out := make([]jsonField, len(info.Fields))
 	for i, f := range info.Fields {
 		out[i] = jsonField{name: f.Name, t: f.Type, mod: f.Typmod}
+		for {
+			d, ok := c.IO.Catalog.TypeInfo(out[i].t)
+			if !ok || d.Kind != 'd' {
+				break
+			}
+			if out[i].t = d.Base; d.Typmod >= 0 {
+				out[i].mod = d.Typmod
+			}
+		}
 	}
 	return out
 }

@@ -48,7 +48,39 @@ func (q *PrivilegeQuery) objectArg(r *row, k int, form string) {
 	}
 }
 
+// privilegeWords are the privileges that each kind of object has.
+var privilegeWords = map[string]string{
+	"table": "SELECT INSERT UPDATE DELETE TRUNCATE REFERENCES TRIGGER RULE", "column": "SELECT INSERT UPDATE REFERENCES",
+	"any_column": "SELECT INSERT UPDATE REFERENCES", "sequence": "USAGE SELECT UPDATE", "database": "CREATE TEMPORARY TEMP CONNECT",
+	"schema": "CREATE USAGE", "function": "EXECUTE", "language": "USAGE", "type": "USAGE", "tablespace": "CREATE",
+	"foreign_data_wrapper": "USAGE", "server": "USAGE", "parameter": "SET ALTER_SYSTEM", "role": "USAGE MEMBER",
+}
+
+// checkPrivileges rejects words that are no privileges of the kind of object.
+func checkPrivileges(kind, list string) error {
+	for _, w := range strings.Split(list, ",") {
+		w = strings.TrimSpace(w)
+		word := strings.ToUpper(w)
+		for _, option := range []string{" WITH GRANT OPTION", " WITH ADMIN OPTION"} {
+			if kind == "role" || option == " WITH GRANT OPTION" {
+				word = strings.TrimSuffix(word, option)
+			}
+		}
+		found := false
+		for _, p := range strings.Fields(privilegeWords[kind]) {
+			found = found || word == strings.ReplaceAll(p, "_", " ")
+		}
+		if !found {
+			return invalidParam("unrecognized privilege type: \"%s\"", w)
+		}
+	}
+	return nil
+}
+
 func askPrivilege(r *row, e Env, q PrivilegeQuery) error {
+	if err := checkPrivileges(q.Kind, q.Privileges); err != nil {
+		return err
+	}
 	has, null, err := e.HasPrivilege(q)
 	if err != nil || null {
 		r.RetNull()
