@@ -103,7 +103,7 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 	db.closeManifests = closeManifests
 	store, manifest, err := storage.Open(storage.Options{
 		FS: e.o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: e.o.PageSize,
-		Mem: e.acctBlocks, MemLimit: e.acctBlocks.Limit(),
+		Mem: e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
 	})
 	if err != nil {
 		closeManifests()

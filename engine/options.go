@@ -46,10 +46,13 @@ type Options struct {
 	CheckpointLogBytes   int64
 	CheckpointDirtyBytes int64
 
+	// CleanPercent is the share of live bytes of a data file below which it is rewritten; 0 = storage's default, negative = never.
+	CleanPercent int
+
 	// BigCommit is the number of changes above which a commit is merged beside the others; 0 = 4096.
 	BigCommit int
 
-	replayBytes int // how much log is gathered before it is applied; 0 = 64 MiB
+	replayBytes int // how much log is gathered before it is applied; 0 = 64 MiB, less when memory is short
 
 	// Fatal is called when the log has failed: the process must end. Default: log it and exit with status 1.
 	Fatal  func(error)
@@ -95,6 +98,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.replayBytes == 0 {
 		o.replayBytes = 64 << 20
+		if l := o.Memory.Limit(); l > 0 { // small changes take three times their bytes while they are merged
+			o.replayBytes = int(min(max(l/12, 1<<20), 64<<20))
+		}
 	}
 	if o.BigCommit == 0 {
 		o.BigCommit = 4096
