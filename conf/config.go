@@ -27,8 +27,6 @@ type LogSync struct {
 type Config struct {
 	// Mode is "standalone".
 	Mode string
-	// NodeID names this server; empty means that a random one is made at first start and kept in the data folder.
-	NodeID string
 	// Host and Port say where PostgreSQL clients connect. An empty host is every address of the machine; port 0 is any free one.
 	Host string
 	Port int64
@@ -38,11 +36,10 @@ type Config struct {
 	Auth string
 	// UsersFile lists roles to make or update at start; empty for none.
 	UsersFile string
-	// SSL offers TLS; SSLRequired refuses sessions without it from other machines. The two files are PEM; empty means self-signed.
-	SSL, SSLRequired         bool
+	// SSL offers TLS. The two files are PEM; empty means self-signed.
+	SSL                      bool
 	SSLCertFile, SSLKeyFile  string
 	MaxConnections           int64
-	MaxMessageBytes          int64
 	MemoryMaxBytes           int64
 	PageBytes                int64
 	PlanCacheBytes           int64

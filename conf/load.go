@@ -123,9 +123,6 @@ func (c *Config) check() error {
 	if (c.SSLCertFile == "") != (c.SSLKeyFile == "") {
 		return fmt.Errorf("server.ssl.cert.file = %q and server.ssl.key.file = %q must be given together", c.SSLCertFile, c.SSLKeyFile)
 	}
-	if c.SSLRequired && !c.SSL {
-		return fmt.Errorf("server.ssl.required = true needs server.ssl = true")
-	}
 	if c.BaseDir == "" {
 		return fmt.Errorf("server.base.dir = \"\" is not a folder")
 	}

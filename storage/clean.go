@@ -8,8 +8,8 @@ import (
 	"herd/storage/btree"
 )
 
-// cleanPercent is the share of live bytes below which a full segment is cleaned.
-const cleanPercent = 35
+// cleanPercentUsual is the share of live bytes below which a full segment is cleaned when Options do not say.
+const cleanPercentUsual = 35
 
 // Cleaning is the live blocks of one mostly dead segment. The engine moves them in small batches, which are not logged
 // since they change no contents:
@@ -115,7 +115,7 @@ func (l absentOK) LoadBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
 func (st *Store) pickSegment() (best *segment) {
 	st.segments.mu.RLock()
 	defer st.segments.mu.RUnlock()
-	share := int64(cleanPercent)
+	share := int64(st.o.CleanPercent)
 	for no, seg := range st.segments.all {
 		if v, done := st.cleaned[no]; done && v >= st.manifestVer.Load() || seg.open || seg.unsynced || seg.live <= 0 {
 			continue

@@ -57,6 +57,9 @@ func Open(o Options) (*Store, Manifest, error) {
 	if o.Mem == nil {
 		o.Mem = mem.NewRoot(0)
 	}
+	if o.CleanPercent == 0 {
+		o.CleanPercent = cleanPercentUsual
+	}
 	if o.PageSize == 0 {
 		o.PageSize = 8 << 10
 	}

@@ -80,4 +80,6 @@ type Options struct {
 	Segment   int64         // bytes after which a segment file is full; 0 = 64 MiB
 	Mem       *mem.Account  // books for resident blocks; nil = a private account
 	MemLimit  int64         // bytes of resident blocks beyond which loading evicts; 0 = none. See SetMemLimit.
+	// CleanPercent is the share of live bytes below which a full segment file is rewritten; 0 = 35, negative = never.
+	CleanPercent int
 }

@@ -18,5 +18,5 @@
 // # Files
 //
 // One a subcommand: server.go, sql.go with split.go and format.go, ycsb.go with embedded.go, conf.go, check.go, inspect.go, version.go; main.go
-// joins them, wire.go makes Options from the configuration, metrics.go names the counters.
+// joins them, wire.go, users.go and memory.go make Options from the configuration, metrics.go names the counters.
 package main

@@ -248,6 +248,40 @@ func TestServerBadInput(t *testing.T) {
 	p.stop()
 }
 
+// The users file makes roles with passwords, changes them at the next start, and is refused by line when it is wrong.
+func TestServerUsersFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "users")
+	login := func(p *process, user, password string) error {
+		c, err := pgconn.Connect(context.Background(), "postgres://"+user+":"+password+"@"+p.address+"/postgres?sslmode=disable")
+		if err == nil {
+			err = c.Close(context.Background())
+		}
+		return err
+	}
+	args := []string{"--set", "server.auth=scram", "--set", "server.users.file=" + file}
+	for _, c := range []struct{ text, right, wrong string }{{"# team\n\nann:one\n", "one", "two"}, {"ann:two\nbob:three\n", "two", "one"}} {
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := startServerIn(t, dir, args...)
+		if err := login(p, "ann", c.right); err != nil {
+			t.Error(err)
+		}
+		if err := login(p, "ann", c.wrong); err == nil {
+			t.Errorf("logged in with %q", c.wrong)
+		}
+		p.stop()
+	}
+	if err := os.WriteFile(file, []byte("ann:one\nbob\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := herd(t, dir, append([]string{"server", "--port", "0", "--set", "http.enabled=false"}, args...)...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "line 2") {
+		t.Errorf("a line without password: %v, %s", err, out)
+	}
+}
+
 // A server that asks for passwords makes one up on a new folder, prints it once, and takes no other.
 func TestServerPassword(t *testing.T) {
 	dir := t.TempDir()

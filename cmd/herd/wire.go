@@ -59,6 +59,9 @@ func openInstance(c *conf.Config, logger *slog.Logger) (_ *instance, err error) 
 	if in.sessions, err = session.New(in.sessionOptions(fsys, verifier)); err != nil {
 		return nil, err
 	}
+	if err := in.loadUsers(); err != nil {
+		return nil, err
+	}
 	if in.listener, err = in.listen(); err != nil {
 		return nil, err
 	}
@@ -73,8 +76,12 @@ func engineOptions(c *conf.Config, fsys vfs.FS, limit int64, memory *mem.Account
 		CheckpointPeriod: c.CheckpointPeriod, CheckpointDuration: c.CheckpointDuration, CheckpointLogBytes: c.CheckpointLogBytesMax,
 		CheckpointDirtyBytes: int64(c.CheckpointDirtyThreshold * float64(limit)), Logger: logger,
 	}
+	const never = -1
+	if o.CleanPercent = int(100 * c.CheckpointFillThreshold); o.CleanPercent == 0 {
+		o.CleanPercent = never
+	}
 	if o.CheckpointPeriod == 0 {
-		o.CheckpointPeriod = -1 // never by itself
+		o.CheckpointPeriod = never // by itself
 	}
 	switch c.LogSync.Mode {
 	case conf.SyncAlways:
