@@ -47,7 +47,7 @@ func Input(c *IOContext, t OID, mod Typmod, text []byte) (Datum, error) {
 		if err != nil {
 			return Datum{}, err
 		}
-		return Datum{B: n.Encode(nil)}, nil
+		return Datum{B: n.Encode(make([]byte, 0, numeric.SmallSize))}, nil
 	case ByteaOID:
 		b, err := byteaIn(text)
 		return Datum{B: b}, err

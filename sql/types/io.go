@@ -64,8 +64,8 @@ func (c *IOContext) info(t OID) (TypeInfo, bool) {
 
 // ElemType returns the element type of an array type, built in or not; 0 when t is no array.
 func (c *IOContext) ElemType(t OID) OID {
-	if e := ElemOf(t); e != 0 {
-		return e
+	if e := ElemOf(t); e != 0 || BuiltinByOID(t) != nil {
+		return e // point and its kin have elements but are no arrays
 	}
 	if i, ok := c.info(t); ok && i.Kind == 'b' {
 		return i.Elem

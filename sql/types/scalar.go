@@ -193,14 +193,38 @@ func AppendFloat(dst []byte, f float64, bits, extra int) []byte {
 		dst = append(dst, m...)
 		return append(dst, e[x:]...)
 	}
-	if prec < 0 {
-		return strconv.AppendFloat(dst, f, 'f', -1, bits)
+	return appendPlain(dst, e[:x], exp)
+}
+
+// appendPlain writes the mantissa d.ddd times 10**exp without an exponent and without zeros at the end of the fraction.
+func appendPlain(dst, m []byte, exp int) []byte {
+	if m[0] == '-' {
+		dst = append(dst, '-')
+		m = m[1:]
 	}
-	start := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'f', max(0, prec-1-exp), bits)
-	if bytes.IndexByte(dst[start:], '.') >= 0 {
-		dst = bytes.TrimRight(dst, "0")
-		dst = bytes.TrimSuffix(dst, []byte("."))
+	if len(m) > 1 { // take the point out
+		m[1] = m[0]
+		m = m[1:]
+	}
+	for len(m) > 1 && m[len(m)-1] == '0' {
+		m = m[:len(m)-1]
+	}
+	if exp < 0 {
+		dst = append(dst, '0', '.')
+		for range -exp - 1 {
+			dst = append(dst, '0')
+		}
+		return append(dst, m...)
+	}
+	for i := 0; i <= exp; i++ {
+		if i < len(m) {
+			dst = append(dst, m[i])
+		} else {
+			dst = append(dst, '0')
+		}
+	}
+	if len(m) > exp+1 {
+		dst = append(append(dst, '.'), m[exp+1:]...)
 	}
 	return dst
 }

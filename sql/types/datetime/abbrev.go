@@ -1,5 +1,7 @@
 package datetime
 
+import "sort"
+
 // abbrev is one of PostgreSQL's default time zone abbreviations.
 type abbrev struct {
 	east int32 // seconds east of Greenwich
@@ -204,4 +206,24 @@ var abbrevs = map[string]abbrev{
 	"wakt":   {43200, false, ""},
 	"wft":    {43200, false, ""},
 	"yapt":   {36000, false, ""},
+}
+
+// Abbreviations calls f for each known abbreviation in order with its offset, seconds east of Greenwich; the offset of one
+// whose meaning depends on the date is that of now.
+func Abbreviations(now int64, f func(name string, east int, dst bool)) {
+	names := make([]string, 0, len(abbrevs))
+	for n := range abbrevs {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		a := abbrevs[n]
+		if a.zone == "" {
+			f(n, int(a.east), a.dst)
+			continue
+		}
+		if z := findZone(a.zone); z != nil {
+			f(n, abbrevIn(n, now, z), Time(now).In(z).IsDST())
+		}
+	}
 }

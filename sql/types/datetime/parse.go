@@ -113,6 +113,63 @@ func fastISO(s []byte) (days, micros int64, n int) {
 	return days, micros, n
 }
 
+// fastOffset reads Z, +hh and +hh:mm.
+func fastOffset(s []byte) (east int, ok bool) {
+	if len(s) == 1 && s[0] == 'Z' {
+		return 0, true
+	}
+	if len(s) != 3 && len(s) != 6 || s[0] != '+' && s[0] != '-' || !isDigit(s[1]) || !isDigit(s[2]) {
+		return 0, false
+	}
+	h, m := int(s[1]-'0')*10+int(s[2]-'0'), 0
+	if len(s) == 6 {
+		if s[3] != ':' || !isDigit(s[4]) || !isDigit(s[5]) {
+			return 0, false
+		}
+		m = int(s[4]-'0')*10 + int(s[5]-'0')
+	}
+	if h > 15 || m > 59 {
+		return 0, false
+	}
+	if east = h*3600 + m*60; s[0] == '-' {
+		east = -east
+	}
+	return east, true
+}
+
+// fastClock reads hh:mm:ss[.ffffff].
+func fastClock(s []byte) (us int64, ok bool) {
+	if len(s) < 8 || len(s) > 15 || s[2] != ':' || s[5] != ':' {
+		return 0, false
+	}
+	num := func(i int) int64 {
+		if !isDigit(s[i]) || !isDigit(s[i+1]) {
+			return 99
+		}
+		return int64(s[i]-'0')*10 + int64(s[i+1]-'0')
+	}
+	h, m, sec := num(0), num(3), num(6)
+	if h > 23 || m > 59 || sec > 59 {
+		return 0, false
+	}
+	us = h*Hour + m*Minute + sec*Second
+	if len(s) == 8 {
+		return us, true
+	}
+	if s[8] != '.' || len(s) == 9 {
+		return 0, false
+	}
+	unit := Second / 10
+	for _, c := range s[9:] {
+		if !isDigit(c) {
+			return 0, false
+		}
+		us += int64(c-'0') * unit
+		unit /= 10
+	}
+	return us, true
+}
+
 // ParseTimestamp reads a timestamp; a zone in the text is ignored.
 func ParseTimestamp(text []byte, c *Config) (int64, error) {
 	if d, us, n := fastISO(text); n == len(text) && n > 0 {
@@ -127,8 +184,13 @@ func ParseTimestamp(text []byte, c *Config) (int64, error) {
 
 // ParseTimestampTZ reads a timestamp with time zone; without a zone in the text the session's counts.
 func ParseTimestampTZ(text []byte, c *Config) (int64, error) {
-	if d, us, n := fastISO(text); n > 1 && (n == len(text) || n == 19 && false) {
-		return checkTZ(LocalToUTC(d*Day+us, c.zone()), text)
+	if d, us, n := fastISO(text); n > 1 {
+		if n == len(text) {
+			return checkTZ(LocalToUTC(d*Day+us, c.zone()), text)
+		}
+		if east, ok := fastOffset(text[n:]); ok && n >= 19 {
+			return checkTZ(d*Day+us-int64(east)*Second, text)
+		}
 	}
 	const typ = "timestamp with time zone"
 	p, err := parseParts(text, c, typ, false)
@@ -202,6 +264,9 @@ func ParseDate(text []byte, c *Config) (int64, error) {
 
 // ParseTime reads a time of day; a zone in the text is ignored.
 func ParseTime(text []byte, c *Config) (int64, error) {
+	if us, ok := fastClock(text); ok {
+		return us, nil
+	}
 	p, us, err := parseTime(text, c, "time")
 	if err == nil && p.zone != nil && p.have&mDate != mDate && p.special == wNone && !fixedZone(p.zone) {
 		// A zone whose offset depends on the date is no use without one.
