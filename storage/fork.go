@@ -221,8 +221,8 @@ func (f *Fork) flushBelow(c *checkpoint, t TreeID, h *btree.Handle) error {
 		return nil
 	}
 	for _, k := range b.Kids {
-		if k.Born != f.ver && k.Addr() == 0 {
-			return nil // a value that a running checkpoint may be writing
+		if k.Born != f.ver && !k.Flag(btree.FlagDisk) {
+			return nil // a value that a running checkpoint may be writing, and may take its address back
 		}
 	}
 	return c.block(t, h, nil)

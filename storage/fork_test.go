@@ -27,7 +27,7 @@ func (m dbModel) put(cs ChangeSet) {
 
 // TestFork runs big commits beside small ones, with readers, checkpoints and eviction in between.
 func TestFork(t *testing.T) {
-	for seed := range int64(6) {
+	for seed := range int64(3) {
 		f := newFixture(t, seed, 512)
 		if seed%2 == 0 {
 			f.st.forkFlush = 20 << 10
@@ -108,7 +108,7 @@ func (f *fixture) notes() {
 
 // TestRewind drops commits as a leader does that loses its leadership.
 func TestRewind(t *testing.T) {
-	for seed := range int64(6) {
+	for seed := range int64(3) {
 		f := newFixture(t, seed, 512)
 		for range 10 {
 			f.apply(f.changes(f.model, 100))

@@ -133,11 +133,12 @@ func (s *segments) create(unsynced bool) (*segment, error) {
 	return seg, nil
 }
 
-// read fills p from a.
+// read fills p from a. The lock is not held meanwhile: who books live bytes must not wait for the disk, and a file that
+// somebody may read is not removed.
 func (s *segments) read(p []byte, a block.Address) error {
 	s.mu.RLock()
-	defer s.mu.RUnlock() // a segment is closed under the write lock
 	seg := s.all[a.Segment()]
+	s.mu.RUnlock()
 	if seg == nil {
 		return fmt.Errorf("segment %d does not exist: %w", a.Segment(), ErrCorrupt)
 	}
@@ -216,20 +217,22 @@ func (s *segments) synced(list []*segment) {
 // removeDead deletes the segments that have no live bytes, are not in the manifest and are not being written, and
 // returns their number.
 func (s *segments) removeDead() (n int, err error) {
+	var dead []*segment
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	for no, seg := range s.all {
-		if seg.live > 0 || seg.listed || seg.open {
-			continue
+		if seg.live <= 0 && !seg.listed && !seg.open {
+			delete(s.all, no)
+			dead = append(dead, seg)
 		}
-		delete(s.all, no)
+	}
+	s.mu.Unlock()
+	for _, seg := range dead {
 		_ = seg.f.Close() // nothing unsynced is wanted
-		if e := s.fs.Remove(labelSegment, s.name(no)); e != nil && err == nil {
+		if e := s.fs.Remove(labelSegment, s.name(seg.no)); e != nil && err == nil {
 			err = fmt.Errorf("remove dead segment: %w", e)
 		}
-		n++
 	}
-	return n, err
+	return len(dead), err
 }
 
 // totals returns the number of files, their bytes and their live bytes.

@@ -146,7 +146,7 @@ func (st *Store) spillOne(ver uint64, h *btree.Handle) (int64, error) {
 		return 0, nil
 	}
 	for _, k := range b.Kids {
-		if k.Addr() == 0 {
+		if !k.Flag(btree.FlagDisk) {
 			return 0, nil
 		}
 	}
