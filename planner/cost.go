@@ -222,7 +222,30 @@ func (r *root) tableRows(rel *catalog.Relation) float64 {
 	if rel.Virtual != nil || rel.OID < pgdata.FirstUserOID {
 		return 1000
 	}
-	return float64(max(r.ps.b.cat.RowCount(rel), 0))
+	for i := range r.ps.out.Sizes {
+		if r.ps.out.Sizes[i].Rel.OID == rel.OID {
+			return max(r.ps.out.Sizes[i].Rows, minTableRows)
+		}
+	}
+	n := float64(max(r.ps.b.cat.RowCount(rel), 0))
+	r.ps.out.Sizes = append(r.ps.out.Sizes, plan.TableSize{Rel: rel, Rows: n})
+	return max(n, minTableRows)
+}
+
+// minTableRows is the least size a table is taken for: a table that is empty now is expected to be filled, and its plans kept.
+const minTableRows = 100
+
+// Outgrown says whether a table of the plan has left [n/4, 4n] of the size it was planned for, so that another plan may be better.
+// Small tables do not count. Called by sql/session before it runs a cached plan that has no fast path.
+func Outgrown(p *plan.Plan, rows func(rel *catalog.Relation) int64) bool {
+	for i := range p.Sizes {
+		s := &p.Sizes[i]
+		was, now := max(s.Rows, minTableRows), max(float64(rows(s.Rel)), minTableRows)
+		if now > 4*was || now < was/4 {
+			return true
+		}
+	}
+	return false
 }
 
 // selCall estimates an operator.

@@ -428,7 +428,7 @@ func (r *root) top(n plan.Node, lay *layout) (plan.Node, error) {
 	if n, _, err = r.project(n, lay, false); err != nil {
 		return nil, err
 	}
-	if !r.q.WithTies && (r.q.Limit != nil || r.q.Offset != nil) {
+	if !r.q.WithTies && (r.q.Limit != nil || r.q.Offset != nil) && !(r.q.Offset == nil && atLeastOne(r.q.Limit) && uniqueScan(n)) {
 		return r.limitNode(n, nil)
 	}
 	return n, nil
@@ -632,4 +632,10 @@ func (r *root) distinctOn(n plan.Node, lay *layout) (plan.Node, error) {
 	d.Input, d.Cols, d.Width, d.Startup, d.Total = n, in.Cols, in.Width, in.Startup, in.Total+in.Rows*costOperator
 	d.Rows = math.Max(1, in.Rows/2)
 	return d, nil
+}
+
+// atLeastOne says whether a LIMIT lets a single row pass.
+func atLeastOne(e plan.Expr) bool {
+	c, ok := e.(*plan.Const)
+	return ok && (c.Value.Null || c.Value.I >= 1)
 }

@@ -47,6 +47,13 @@ type Plan struct {
 	Tables     []TableLock // relations with the table lock each needs while the plan runs
 	Volatile   bool
 	CustomOnly bool
+	Sizes      []TableSize // row counts the choice of paths was based on
+}
+
+// TableSize is a table with the number of rows it had when the plan was made.
+type TableSize struct {
+	Rel  *catalog.Relation
+	Rows float64
 }
 
 // Origin is the table column an output column comes from.

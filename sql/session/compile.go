@@ -7,6 +7,7 @@ import (
 	"herd/planner"
 	"herd/planner/plan"
 	"herd/sql/ast"
+	"herd/sql/catalog"
 	"herd/sql/exec"
 	"herd/sql/postgres"
 	"herd/sql/scan"
@@ -157,14 +158,20 @@ func resultOrigins(q *plan.Query) []plan.Origin {
 	return out
 }
 
-// planFor returns a plan of p that is right for view: the one it has, or a new one when the catalog moved on.
-func (s *Session) planFor(p *prepared, view storage.View, params []types.Datum) (*plan.Plan, error) {
-	seq, own := s.catalogVersion(view)
-	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() {
+// planFor returns a plan of p under the newest catalog: the one it has, or a new one when the catalog moved on. The
+// version is read before names are looked up, so a change in between shows in the next comparison.
+func (s *Session) planFor(p *prepared) (*plan.Plan, error) {
+	seq, own := s.db.CatalogVersion(), s.tx.ChangedCatalog()
+	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() && (p.plan.Fast != nil || !outgrown(p.plan, view)) {
 		s.srv.metrics.cacheHits.Add(1)
 		return p.plan, nil
 	}
 	return s.replan(p, seq, own)
+}
+
+// outgrown says whether tables have become so much larger or smaller that the plan should be made again.
+func outgrown(p *plan.Plan, view storage.View) bool {
+	return planner.Outgrown(p, func(rel *catalog.Relation) int64 { return view.Count(rel.TreeID) })
 }
 
 // replan makes a plan, binding again first when the statement was bound under another catalog.
