@@ -168,3 +168,22 @@ func BenchmarkResident(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGetSmall is Get without cache misses: what the instructions cost.
+func BenchmarkGetSmall(b *testing.B) {
+	st, s, _ := loaded(b, 2000, 100, false)
+	defer st.Close()
+	key := make([]byte, 8)
+	b.ReportAllocs()
+	b.ResetTimer()
+	begin := cpuNs()
+	defer func() { b.ReportMetric((cpuNs()-begin)/float64(b.N), "cpu-ns/op") }()
+	for i := range b.N {
+		if _, ok, _ := s.Get(benchTree, benchKey(key, uint64(i)*7919%2000)); !ok {
+			b.Fatal("missing")
+		}
+	}
+}
+
+// BenchmarkApplySmall is Apply without cache misses.
+func BenchmarkApplySmall(b *testing.B) { benchApply(b, 2000, 1) }
