@@ -217,6 +217,9 @@ func (p *spareSlots) put(r *storage.ReaderSlot) {
 	p.mu.Unlock()
 }
 
+// CatalogVersion returns the number of the last ordered commit that changed a system tree.
+func (db *Database) CatalogVersion() storage.Seq { return db.tip.Load().CatalogVersion() }
+
 // NewOID returns a number that no object of this database has. It is kept across restarts once a transaction that
 // changes a system tree commits.
 func (db *Database) NewOID() (uint32, error) {

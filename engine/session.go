@@ -138,12 +138,13 @@ func (s *Session) pinStatement() *storage.Snapshot {
 	}
 }
 
-// pinLook pins and returns the snapshot a new statement would read, in the slot of Newest.
+// pinLook pins and returns a snapshot with the newest catalog, in the slot of Newest: the one a new statement would
+// read, if that has it.
 func (s *Session) pinLook() *storage.Snapshot {
 	for {
-		snap := s.db.durable.Load()
-		if uint64(snap.Seq()) < s.seen {
-			snap = s.db.tip.Load()
+		snap, tip := s.db.durable.Load(), s.db.tip.Load()
+		if uint64(snap.Seq()) < s.seen || snap.CatalogVersion() != tip.CatalogVersion() {
+			snap = tip
 		}
 		if s.newest.Pin(snap) {
 			s.seen = max(s.seen, uint64(snap.Seq()))

@@ -143,8 +143,9 @@ func (t *Tx) NewestGet(tree storage.TreeID, key []byte) (val []byte, ok bool, er
 	return v.Get(tree, key)
 }
 
-// Look returns what a statement that began now would read, and all own changes: the view to look names up in. Unlike
-// Newest it does not make the transaction's end wait for the disk. It is valid until the next call of Look or Newest.
+// Look returns a state with the newest catalog and all own changes: the view to look names up in. Unlike Newest it does
+// not make the transaction's end wait for the disk, unless the catalog itself has a change that is not durable. It is
+// valid until the next call of Look or Newest.
 func (t *Tx) Look() storage.View {
 	return storage.View{Snap: t.s.pinLook(), Own: t.root()}
 }
@@ -166,6 +167,9 @@ func (t *Tx) LockTable(rel uint32, m lock.Mode, p lock.Policy) error {
 	}
 	return err
 }
+
+// LockWaits returns how many locks the session has waited for so far. A statement that waited takes a new snapshot.
+func (t *Tx) LockWaits() uint64 { return t.s.own.Waited() }
 
 // TableMode returns the strongest lock the transaction holds on a table.
 func (t *Tx) TableMode(rel uint32) lock.Mode { return t.s.own.TableMode(rel) }

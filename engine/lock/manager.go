@@ -68,7 +68,8 @@ type Owner struct {
 	whole  []uint32 // trees locked as a whole
 	counts []treeCount
 
-	wait waitState
+	wait  waitState
+	waits uint64
 }
 
 // rowRecord is one step of the owner's row locks: before it the row was held in mode prev.
@@ -109,6 +110,9 @@ func (o *Owner) Close() {
 
 // Mark returns the present point, for RollbackTo.
 func (o *Owner) Mark() Mark { return Mark{len(o.rows), len(o.tables), len(o.advTx)} }
+
+// Waited returns how many locks the owner has waited for.
+func (o *Owner) Waited() uint64 { return o.waits }
 
 // Few tells whether ReleaseAll takes next to no time.
 func (o *Owner) Few() bool { return len(o.rows)+len(o.tables)+len(o.advTx) <= 64 }

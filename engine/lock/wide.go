@@ -174,6 +174,7 @@ func (o *Owner) acquire(w *wide, m Mode, p Policy, what string) (granted, waited
 	}
 	w.mu.Unlock()
 	o.m.Waits.Add(1)
+	o.waits++
 	err = o.sleep(w)
 	return err == nil, true, err
 }

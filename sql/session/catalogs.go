@@ -112,7 +112,7 @@ func cutSetting(kv string) (name, value string, ok bool) { return strings.Cut(kv
 // catalog returns a reader of the catalog as the current statement sees it.
 func (s *Session) catalog() (catalog.Reader, error) {
 	s.ensureTx()
-	return s.catalogAt(s.tx.Newest()), nil
+	return s.catalogAt(s.tx.Look()), nil
 }
 
 // catalogAt returns a reader over a view.
@@ -201,7 +201,7 @@ func (s *Session) creationSchema() (types.OID, error) {
 
 func (s *Session) resolvePath() error {
 	s.ensureTx()
-	view := s.tx.Newest()
+	view := s.tx.Look()
 	seq, own := s.catalogVersion(view)
 	if s.path.valid && s.path.version == seq && !own {
 		return nil

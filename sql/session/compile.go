@@ -158,20 +158,33 @@ func resultOrigins(q *plan.Query) []plan.Origin {
 	return out
 }
 
-// planFor returns a plan of p under the newest catalog: the one it has, or a new one when the catalog moved on. The
+// planFor returns a plan of p under the newest catalog: the one it has, or a new one when the catalog moved on or the
+// tables of view outgrew it. The
 // version is read before names are looked up, so a change in between shows in the next comparison.
-func (s *Session) planFor(p *prepared) (*plan.Plan, error) {
+func (s *Session) planFor(p *prepared, view storage.View) (*plan.Plan, error) {
 	seq, own := s.db.CatalogVersion(), s.tx.ChangedCatalog()
-	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() && (p.plan.Fast != nil || !outgrown(p.plan, view)) {
+	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() && !s.outgrown(p) {
 		s.srv.metrics.cacheHits.Add(1)
 		return p.plan, nil
 	}
 	return s.replan(p, seq, own)
 }
 
-// outgrown says whether tables have become so much larger or smaller that the plan should be made again.
-func outgrown(p *plan.Plan, view storage.View) bool {
-	return planner.Outgrown(p, func(rel *catalog.Relation) int64 { return view.Count(rel.TreeID) })
+// outgrown says whether tables have become so much larger or smaller that p's plan should be made again; it looks at every
+// 16th run of a plan without fast path.
+func (s *Session) outgrown(p *prepared) bool {
+	if p.plan.Fast != nil || len(p.plan.Sizes) == 0 {
+		return false
+	}
+	if p.runs++; p.runs%16 != 0 {
+		return false
+	}
+	out := false
+	err := s.db.ReadTip(func(v storage.View) error {
+		out = planner.Outgrown(p.plan, func(rel *catalog.Relation) int64 { return v.Count(rel.TreeID) })
+		return nil
+	})
+	return err == nil && out
 }
 
 // replan makes a plan, binding again first when the statement was bound under another catalog.

@@ -70,7 +70,7 @@ func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
 		return commandTag{}, err
 	}
 	defer s.closePortal(po)
-	if err := s.checkRun(po.plan); err != nil {
+	if err := po.ready(s); err != nil {
 		return commandTag{}, err
 	}
 	rows, err := s.copyInto(po, rel, cols, format)

@@ -96,7 +96,7 @@ func (s *Session) planPortal(stmt ast.Stmt, text string, params []types.Datum) (
 
 // explainRun executes the plan with counters.
 func (s *Session) explainRun(po *portal, opts *planner.ExplainOptions) error {
-	if err := s.checkRun(po.plan); err != nil {
+	if err := po.ready(s); err != nil {
 		return err
 	}
 	state, err := exec.BuildCounted(po.plan)

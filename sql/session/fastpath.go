@@ -18,8 +18,13 @@ func (p *portal) runPoint(s *Session, w *wireSink) (ran bool, err error) {
 		return false, nil // RETURNING
 	}
 	p.status = portalFailed
-	if err := s.checkRun(p.plan); err != nil {
+	old := p.plan
+	if err := p.ready(s); err != nil {
 		return true, err
+	}
+	if p.plan != old {
+		p.status = portalReady
+		return false, nil
 	}
 	var n int64
 	w.view, w.rel = p.env.View, p.plan.Fast.Rel

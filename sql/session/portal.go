@@ -7,6 +7,7 @@ import (
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/sql/vec"
+	"herd/storage"
 )
 
 // portalStatus is where a portal is in its life.
@@ -24,6 +25,7 @@ type portal struct {
 	name     string
 	stmt     *prepared
 	plan     *plan.Plan
+	version  storage.Seq   // of the catalog that the plan was made under
 	cols     []plan.Column // nil: returns no rows
 	params   []types.Datum
 	formats  []int16
@@ -104,14 +106,47 @@ func (s *Session) startPortal(po *portal, p *prepared, formats []int16) error {
 	s.txUsed = true
 	view := s.tx.BeginStatement()
 	s.stmtStart = s.now()
-	pl, err := s.planFor(p, view, po.params)
+	pl, err := s.planFor(p, view)
 	if err != nil {
 		s.recycle(po)
 		return err
 	}
-	po.plan, po.cols = pl, p.cols
+	po.plan, po.cols, po.version = pl, p.cols, p.version
+	if view.Snap.CatalogVersion() < po.version { // definitions that are ordered and not durable yet
+		s.tx.Newest()
+		view = s.tx.BeginStatement()
+	}
 	s.fillEnv(&po.env, view, po.params)
 	return nil
+}
+
+// ready makes sure that the portal's plan may run and is right: rights and locks first. Definitions may have changed
+// before the locks were there, so the plan is made anew if they did; and who waited for a lock reads what the one it
+// waited for has left.
+func (p *portal) ready(s *Session) error {
+	for {
+		waits := s.tx.LockWaits()
+		if err := s.checkRun(p.plan); err != nil {
+			return err
+		}
+		current := p.stmt == nil || s.db.CatalogVersion() == p.version
+		if current && s.tx.LockWaits() == waits {
+			return nil
+		}
+		s.tx.Newest() // what was waited for is ordered, perhaps not durable
+		view := s.tx.BeginStatement()
+		if !current {
+			pl, err := s.planFor(p.stmt, view)
+			if err != nil {
+				return err
+			}
+			p.plan, p.cols, p.version = pl, p.stmt.cols, p.stmt.version
+		}
+		s.fillEnv(&p.env, view, p.params)
+		if current {
+			return nil
+		}
+	}
 }
 
 // newPortal reuses the struct of the last closed portal.
@@ -207,7 +242,7 @@ func (p *portal) open(s *Session) error {
 		return nil
 	}
 	p.status = portalFailed // until the state tree is open
-	if err := s.checkRun(p.plan); err != nil {
+	if err := p.ready(s); err != nil {
 		return err
 	}
 	state, err := s.takeState(p)
