@@ -30,9 +30,10 @@ type prepared struct {
 	point   *exec.Point
 	noPoint bool // plan has no fast path that can run here
 
-	used      bool // was planned at least once
-	described bool // prepared by Parse or PREPARE: its result columns must not change
-	fromSQL   bool // PREPARE, not Parse
+	used      bool   // was planned at least once
+	runs      uint32 // executions of plan, to look at table sizes now and then
+	described bool   // prepared by Parse or PREPARE: its result columns must not change
+	fromSQL   bool   // PREPARE, not Parse
 	created   int64
 }
 
