@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"bytes"
 	"crypto/rand"
 	"math"
 	"runtime"
@@ -113,13 +114,17 @@ func initPeer() {
 			if client == "" {
 				return r.RetNull()
 			}
-			d, err := types.Input(r.c.IO, types.InetOID, -1, []byte(client))
-			if err != nil {
-				return err
-			}
-			return r.RetDatum(d)
+			return r.RetStr(client)
 		}
 	}
+	each(func(r *row) error { return r.RetArg(0) }, "network_host")
+	each(func(r *row) error {
+		mask := "/32"
+		if bytes.IndexByte(r.Bytes(0), ':') >= 0 {
+			mask = "/128"
+		}
+		return r.Finish(append(append(r.Start(), r.Bytes(0)...), mask...))
+	}, "network_show")
 	sys(addr(false), "inet_client_addr")
 	sys(addr(true), "inet_server_addr")
 	port := func(server bool) sysFunc {

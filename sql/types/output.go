@@ -65,6 +65,8 @@ func outputMore(c *IOContext, dst []byte, t OID, d Datum) []byte {
 		return bitOut(dst, d.B)
 	case VoidOID:
 		return dst
+	case InetOID: // only made by functions about connections: the address as text
+		return append(dst, d.B...)
 	case RegprocOID, RegprocedureOID, RegoperOID, RegoperatorOID, RegclassOID, RegtypeOID, RegnamespaceOID, RegroleOID,
 		RegcollationOID, 3734, 3769:
 		return regOut(c, dst, t, OID(d.I))

@@ -1,0 +1,289 @@
+package session
+
+import (
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"herd/engine/lock"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+	"herd/sql/types/datetime"
+)
+
+// SystemRows implements funcs.SystemRows: the rows of the functions behind pg_stat_activity, pg_locks, pg_cursors,
+// pg_prepared_statements and the time zone views.
+func (e *environment) SystemRows(function string, args []types.Datum) ([][]types.Datum, bool, error) {
+	s := e.s()
+	switch function {
+	case "pg_stat_get_activity":
+		rows, err := s.activityRows(args)
+		return rows, true, err
+	case "pg_stat_get_backend_idset":
+		var rows [][]types.Datum
+		for _, o := range s.srv.sessionList() {
+			rows = append(rows, []types.Datum{types.Int(int64(o.info.PID))})
+		}
+		return rows, true, nil
+	case "pg_lock_status":
+		return s.lockRows(), true, nil
+	case "pg_blocking_pids":
+		return s.blockingRows(int32(args[0].I)), true, nil
+	case "pg_cursor":
+		return s.cursorRows(), true, nil
+	case "pg_prepared_statement":
+		return s.preparedRows(), true, nil
+	case "pg_listening_channels":
+		return nil, true, nil // LISTEN is not there
+	case "pg_timezone_abbrevs":
+		return s.abbrevRows(), true, nil
+	case "pg_timezone_names":
+		rows, err := s.zoneRows()
+		return rows, true, err
+	}
+	return nil, false, nil
+}
+
+// sessionList returns the sessions in order of their numbers.
+func (srv *Server) sessionList() []*Session {
+	srv.mu.Lock()
+	list := make([]*Session, 0, len(srv.sessions))
+	for _, s := range srv.sessions {
+		list = append(list, s)
+	}
+	srv.mu.Unlock()
+	sort.Slice(list, func(i, j int) bool { return list[i].info.PID < list[j].info.PID })
+	return list
+}
+
+func textOrNull(s string) types.Datum {
+	if s == "" {
+		return types.NullDatum
+	}
+	return types.Text(s)
+}
+
+// timeOrNull is a timestamptz, NULL when it never was.
+func timeOrNull(v int64) types.Datum {
+	if v == 0 {
+		return types.NullDatum
+	}
+	return types.Int(v)
+}
+
+var stateNames = [...]string{stateIdle: "idle", stateActive: "active", stateIdleInTx: "idle in transaction", stateIdleInAborted: "idle in transaction (aborted)"}
+
+// activityRows is pg_stat_get_activity(pid): one row a session. Who is neither superuser nor the session's own user sees
+// only that there is a session.
+func (s *Session) activityRows(args []types.Datum) ([][]types.Datum, error) {
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	waits := map[int32]lock.Info{}
+	for _, l := range s.db.Locks().List() {
+		if !l.Granted {
+			waits[l.PID] = l
+		}
+	}
+	var rows [][]types.Datum
+	for _, o := range s.srv.sessionList() {
+		if len(args) == 1 && !args[0].Null && int64(o.info.PID) != args[0].I {
+			continue
+		}
+		role, err := cat.RoleByName(o.info.User)
+		if err != nil {
+			return nil, err
+		}
+		user := types.NullDatum
+		if role != nil {
+			user = types.Int(int64(role.OID))
+		}
+		null := types.NullDatum
+		row := make([]types.Datum, 30)
+		for i := range row {
+			row[i] = null
+		}
+		row[0], row[1], row[2] = types.Int(int64(o.db.OID())), types.Int(int64(o.info.PID)), user
+		row[5] = types.Text("<insufficient privilege>")
+		if s.superuser || o.info.User == s.user.Name {
+			o.fillActivity(row, waits)
+		}
+		row[18] = types.Bool(o.info.TLS)
+		row[25], row[27] = types.Bool(false), types.Bool(false)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// fillActivity sets what only the privileged may see. It reads what the session publishes for others.
+func (s *Session) fillActivity(row []types.Datum, waits map[int32]lock.Info) {
+	a := &s.activity
+	if p := a.app.Load(); p != nil {
+		row[3] = types.Text(*p)
+	} else {
+		row[3] = types.Text("")
+	}
+	row[4] = types.Text(stateNames[a.state.Load()])
+	row[5] = types.Text("")
+	if p := a.query.Load(); p != nil {
+		row[5] = types.Text(*p)
+	}
+	if w, ok := waits[s.info.PID]; ok {
+		row[6], row[7] = types.Text("Lock"), types.Text(w.Kind)
+	} else if a.state.Load() != stateActive {
+		row[6], row[7] = types.Text("Client"), types.Text("ClientRead")
+	}
+	row[8], row[9] = timeOrNull(a.xactStart.Load()), timeOrNull(a.queryStart.Load())
+	row[10], row[11] = types.Int(s.info.Started.UnixMicro()-epoch2000), timeOrNull(a.stateSince.Load())
+	if t, ok := s.info.Remote.(*net.TCPAddr); ok {
+		row[12], row[14] = types.Text(t.IP.String()), types.Int(int64(t.Port))
+	} else {
+		row[14] = types.Int(-1)
+	}
+	row[17] = types.Text("client backend")
+}
+
+// lockModeNames are pg_locks' words.
+var lockModeNames = map[lock.Mode]string{
+	lock.AccessShare: "AccessShareLock", lock.RowShare: "RowShareLock", lock.RowExclusive: "RowExclusiveLock",
+	lock.ShareUpdateExclusive: "ShareUpdateExclusiveLock", lock.TableShare: "ShareLock", lock.ShareRowExclusive: "ShareRowExclusiveLock",
+	lock.Exclusive: "ExclusiveLock", lock.AccessExclusive: "AccessExclusiveLock",
+	lock.KeyShare: "RowShareLock", lock.Share: "RowShareLock", lock.NoKeyUpdate: "ExclusiveLock", lock.Update: "AccessExclusiveLock",
+}
+
+// lockRows is pg_lock_status() for the session's database.
+func (s *Session) lockRows() [][]types.Datum {
+	var rows [][]types.Datum
+	for _, l := range s.db.Locks().List() {
+		row := make([]types.Datum, 16)
+		for i := range row {
+			row[i] = types.NullDatum
+		}
+		row[0], row[1] = types.Text(l.Kind), types.Int(int64(s.db.OID()))
+		if l.Kind == "advisory" {
+			sub := int64(1)
+			if l.Advisory.TwoInts {
+				sub = 2
+			}
+			row[7], row[8], row[9] = types.Int(int64(l.Advisory.Hi)), types.Int(int64(l.Advisory.Lo)), types.Int(sub)
+		} else {
+			row[2] = types.Int(int64(l.Relation))
+		}
+		row[10], row[11] = types.Text(itoa(int64(l.PID))+"/0"), types.Int(int64(l.PID))
+		row[12], row[13], row[14] = types.Text(lockModeNames[l.Mode]), types.Bool(l.Granted), types.Bool(l.FastPath)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// blockingRows are the sessions that hold what another waits for.
+func (s *Session) blockingRows(pid int32) [][]types.Datum {
+	list := s.db.Locks().List()
+	var rows [][]types.Datum
+	seen := map[int32]bool{pid: true}
+	for _, w := range list {
+		if w.PID != pid || w.Granted {
+			continue
+		}
+		for _, h := range list {
+			if h.Granted && !seen[h.PID] && h.Kind == w.Kind && h.Relation == w.Relation && h.Advisory == w.Advisory {
+				seen[h.PID] = true
+				rows = append(rows, []types.Datum{types.Int(int64(h.PID))})
+			}
+		}
+	}
+	return rows
+}
+
+func (s *Session) cursorRows() [][]types.Datum {
+	names := make([]string, 0, len(s.portals))
+	for name := range s.portals {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var rows [][]types.Datum
+	for _, name := range names {
+		p := s.portals[name]
+		if name == "" && !p.cursor {
+			continue
+		}
+		text := p.text
+		if text == "" && p.stmt != nil {
+			text = p.stmt.text
+		}
+		rows = append(rows, []types.Datum{types.Text(name), types.Text(text), types.Bool(p.hold), types.Bool(p.binary), types.Bool(p.scroll), types.Int(p.created)})
+	}
+	return rows
+}
+
+func (s *Session) preparedRows() [][]types.Datum {
+	names := make([]string, 0, len(s.statements))
+	for name := range s.statements {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var rows [][]types.Datum
+	for _, name := range names {
+		p := s.statements[name]
+		ts := make([]types.Datum, len(p.params))
+		for i, t := range p.params {
+			ts[i] = types.Int(int64(t))
+		}
+		// Plans are not counted: all are generic until a statement asks for one of its own.
+		rows = append(rows, []types.Datum{types.Text(name), types.Text(p.text), types.Int(p.created), types.Bytes(types.MakeArray(types.RegtypeOID, ts)),
+			types.Bool(p.fromSQL), types.NullDatum, types.NullDatum})
+	}
+	return rows
+}
+
+func interval(secs int) types.Datum {
+	return types.Bytes(types.EncodeInterval(nil, datetime.Interval{Micros: int64(secs) * datetime.Second}))
+}
+
+func (s *Session) abbrevRows() [][]types.Datum {
+	var rows [][]types.Datum
+	now := s.now()
+	datetime.Abbreviations(now, func(name string, east int, dst bool) {
+		rows = append(rows, []types.Datum{types.Text(strings.ToUpper(name)), interval(east), types.Bool(dst)})
+	})
+	return rows
+}
+
+// zoneDirs are where systems keep their time zones.
+var zoneDirs = []string{"/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo"}
+
+// zoneRows lists the zones of the system that herd can load.
+func (s *Session) zoneRows() ([][]types.Datum, error) {
+	var rows [][]types.Datum
+	now := s.now()
+	for _, dir := range zoneDirs {
+		err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				if d != nil && (d.Name() == "posix" || d.Name() == "right") {
+					return fs.SkipDir
+				}
+				return err
+			}
+			name := filepath.ToSlash(path)
+			if strings.Contains(name, ".") || name[0] < 'A' || name[0] > 'Z' {
+				return nil
+			}
+			z, err := datetime.LoadZone(name)
+			if err != nil {
+				return nil // not a zone
+			}
+			east, abbr := datetime.OffsetAt(now, z)
+			rows = append(rows, []types.Datum{types.Text(name), types.Text(abbr), interval(east), types.Bool(datetime.Time(now).In(z).IsDST())})
+			return nil
+		})
+		if err == nil && len(rows) > 0 {
+			return rows, nil
+		}
+		rows = nil
+	}
+	return nil, sqlerr.Unsupported("the list of time zones on a system without zone files")
+}
