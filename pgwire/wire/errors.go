@@ -31,6 +31,11 @@ func (w *Writer) Error(e *sqlerr.Error) {
 	w.field('c', e.Column)
 	w.field('d', e.DataType)
 	w.field('n', e.Constraint)
+	// Where in the source it was raised: PostgreSQL always sends these and some clients read the routine. Here the
+	// condition's name stands for it, which does not change between versions.
+	w.field('F', "herd")
+	w.field('L', "1")
+	w.field('R', routine(e.Code))
 	w.Byte(0)
 	w.End()
 }
@@ -46,4 +51,11 @@ func (w *Writer) number(code byte, n int) {
 	if n > 0 {
 		w.field(code, strconv.Itoa(n))
 	}
+}
+
+func routine(c sqlerr.Code) string {
+	if n := c.Name(); n != "" {
+		return n
+	}
+	return string(c)
 }
