@@ -236,9 +236,6 @@ func (e *environment) TypeName(t types.OID, mod types.Typmod) (string, bool) {
 	return name, err == nil
 }
 
-// Stat implements funcs.Env.
-func (e *environment) Stat(string, types.OID) (int64, bool) { return 0, true }
-
 // Size implements funcs.Env.
 func (e *environment) Size(what string, object types.OID) (int64, bool, error) {
 	s := e.s()

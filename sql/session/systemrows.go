@@ -153,6 +153,7 @@ var lockModeNames = map[lock.Mode]string{
 	lock.ShareUpdateExclusive: "ShareUpdateExclusiveLock", lock.TableShare: "ShareLock", lock.ShareRowExclusive: "ShareRowExclusiveLock",
 	lock.Exclusive: "ExclusiveLock", lock.AccessExclusive: "AccessExclusiveLock",
 	lock.KeyShare: "RowShareLock", lock.Share: "RowShareLock", lock.NoKeyUpdate: "ExclusiveLock", lock.Update: "AccessExclusiveLock",
+	lock.AdvisoryShare: "ShareLock", lock.AdvisoryExclusive: "ExclusiveLock",
 }
 
 // lockRows is pg_lock_status() for the session's database.
