@@ -37,6 +37,7 @@ func run(ctx context.Context) (err error) {
 	list := pflag.Bool("list", false, "list the rows")
 	out := pflag.String("out", "", "file for the table; by default bench/results/DATE.md when all rows ran, none otherwise")
 	sets := pflag.StringArray("set", nil, "setting key=value of herd; repeatable")
+	binary := pflag.String("herd", "", "herd program; by default it is built from the working tree")
 	pflag.Parse()
 	if *quick {
 		s.shorten()
@@ -61,7 +62,9 @@ func run(ctx context.Context) (err error) {
 	b := &bench{ctx: ctx, s: s, fleet: &fleet{binary: filepath.Join(dir, "herd"), dir: dir, keep: *sets, running: map[string]*server{}},
 		log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }, ready: map[string]bool{}}
 	defer func() { err = errors.Join(err, b.fleet.endAll(), os.RemoveAll(dir)) }()
-	if err := peer.BuildHerd(ctx, b.fleet.binary); err != nil {
+	if *binary != "" {
+		b.fleet.binary = *binary
+	} else if err := peer.BuildHerd(ctx, b.fleet.binary); err != nil {
 		return err
 	}
 	return b.runAll(rows, *out)
