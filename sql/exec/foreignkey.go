@@ -209,7 +209,7 @@ func (c *fkChild) still(e *Env, key []byte, vals []types.Datum) (bool, error) {
 	if key == nil {
 		return true, nil
 	}
-	r, ok, err := e.Tx.Newest().Get(c.w.tree(), key)
+	r, ok, err := e.Tx.NewestGet(c.w.tree(), key)
 	if err != nil || !ok {
 		return false, err
 	}
@@ -241,7 +241,7 @@ func (c *fkChild) lookup(e *Env, key []byte) (bool, error) {
 	for range 100 { // a unique entry may move between its look-up and the lock
 		rowKey := key
 		if !c.viaRow {
-			v, ok, err := e.Tx.Newest().Get(c.tree, key)
+			v, ok, err := e.Tx.NewestGet(c.tree, key)
 			if err != nil || !ok {
 				return false, err
 			}
@@ -250,14 +250,14 @@ func (c *fkChild) lookup(e *Env, key []byte) (bool, error) {
 		if _, _, err := e.Tx.LockRow(c.fk.Parent.TreeID, rowKey, lock.KeyShare, lock.Wait); err != nil {
 			return false, err
 		}
-		_, ok, err := e.Tx.Newest().Get(c.fk.Parent.TreeID, rowKey)
+		_, ok, err := e.Tx.NewestGet(c.fk.Parent.TreeID, rowKey)
 		if err != nil {
 			return false, err
 		}
 		if c.viaRow {
 			return ok, nil
 		}
-		v, same, err := e.Tx.Newest().Get(c.tree, key)
+		v, same, err := e.Tx.NewestGet(c.tree, key)
 		if err != nil {
 			return false, err
 		}
@@ -469,7 +469,7 @@ func (p *fkParent) noAction(e *Env, old []types.Datum) error {
 	for i := range p.parent {
 		key = p.parent[i].append(key, old[p.order[i]])
 	}
-	_, back, err := e.Tx.Newest().Get(p.tree, key)
+	_, back, err := e.Tx.NewestGet(p.tree, key)
 	if err != nil || back {
 		return err
 	}
@@ -618,7 +618,7 @@ func (w *tableWriter) cascadeDelete(key []byte) error {
 	if err := w.claim(w.tree(), key); err != nil {
 		return err
 	}
-	old, ok, err := w.tx().Newest().Get(w.tree(), key)
+	old, ok, err := w.tx().NewestGet(w.tree(), key)
 	if err != nil || !ok {
 		return err
 	}
@@ -630,7 +630,7 @@ func (w *tableWriter) cascadeUpdate(key []byte, cols []int16, vals []types.Datum
 	if err := w.claim(w.tree(), key); err != nil {
 		return err
 	}
-	old, ok, err := w.tx().Newest().Get(w.tree(), key)
+	old, ok, err := w.tx().NewestGet(w.tree(), key)
 	if err != nil || !ok {
 		return err
 	}

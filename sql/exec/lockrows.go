@@ -83,7 +83,7 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 		if !granted {
 			return nil // SKIP LOCKED
 		}
-		val, ok, err := tx.Newest().Get(t.Rel.TreeID, key)
+		val, ok, err := tx.NewestGet(t.Rel.TreeID, key)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 				if err != nil || !granted {
 					return err
 				}
-				if val, ok, err = tx.Newest().Get(t.Rel.TreeID, key); err != nil || !ok {
+				if val, ok, err = tx.NewestGet(t.Rel.TreeID, key); err != nil || !ok {
 					return err
 				}
 			}

@@ -496,7 +496,7 @@ func (p *conflictProg) find(r []byte) (key []byte, found bool, err error) {
 		if err := w.claim(w.tree(), p.key); err != nil {
 			return nil, false, err
 		}
-		_, ok, err := tx.Newest().Get(w.tree(), p.key)
+		_, ok, err := tx.NewestGet(w.tree(), p.key)
 		if err != nil || ok {
 			return p.key, ok, err
 		}
@@ -513,7 +513,7 @@ func (p *conflictProg) find(r []byte) (key []byte, found bool, err error) {
 		if err := w.claim(ix.def.Tree, k); err != nil {
 			return nil, false, err
 		}
-		v, ok, err := tx.Newest().Get(ix.def.Tree, k)
+		v, ok, err := tx.NewestGet(ix.def.Tree, k)
 		if err != nil {
 			return nil, false, err
 		}

@@ -230,7 +230,7 @@ func (t *Point) change(params []types.Datum) (int64, error) {
 	if _, _, err := tx.LockRow(tree, key, mode, lock.Wait); err != nil {
 		return 0, err
 	}
-	old, ok, err := tx.Newest().Get(tree, key)
+	old, ok, err := tx.NewestGet(tree, key)
 	if err != nil {
 		return 0, err
 	}

@@ -2,8 +2,11 @@ package exec
 
 import (
 	"encoding/binary"
+	"errors"
+	"syscall"
 
 	"herd/internal/vfs"
+	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/sql/vec"
 )
@@ -305,14 +308,26 @@ type spillFile struct {
 	rows int64
 }
 
-// newSpill creates a temporary file; nil when the statement may not spill.
+// newSpill creates a temporary file, and the folder for them with the first one.
 func newSpill(env *Env) (*spillFile, error) {
 	name := env.SpillDir + "/" + spillName()
 	f, err := env.SpillFS.Create(labelSpill, name)
+	if err != nil && env.SpillFS.MkdirAll(labelSpill, env.SpillDir) == nil {
+		f, err = env.SpillFS.Create(labelSpill, name)
+	}
 	if err != nil {
-		return nil, err
+		return nil, errSpill("create", name, err)
 	}
 	return &spillFile{fs: env.SpillFS, f: f, name: name}, nil
+}
+
+// errSpill is the SQL error for a failed operation on a temporary file.
+func errSpill(what, name string, err error) error {
+	code := sqlerr.IoError
+	if errors.Is(err, syscall.ENOSPC) {
+		code = sqlerr.DiskFull
+	}
+	return sqlerr.New(code, "could not %s temporary file \"%s\": %v", what, name, err)
 }
 
 // write appends a record made of the given parts.
@@ -337,7 +352,7 @@ func (s *spillFile) flush() error {
 		return nil
 	}
 	if _, err := s.f.WriteAt(labelSpill, s.buf, s.size); err != nil {
-		return err
+		return errSpill("write", s.name, err)
 	}
 	s.size += int64(len(s.buf))
 	s.buf = s.buf[:0]
@@ -398,7 +413,7 @@ func (r *spillReader) need(n int) error {
 	buf := make([]byte, have+size)
 	copy(buf, r.buf[r.pos:])
 	if _, err := r.s.f.ReadAt(labelSpill, buf[have:], r.off); err != nil {
-		return err
+		return errSpill("read", r.s.name, err)
 	}
 	r.off += int64(size)
 	r.buf, r.pos = buf, 0

@@ -31,6 +31,8 @@ type Tx interface {
 	Command() uint32
 	// Newest returns the newest ordered state plus all own changes.
 	Newest() storage.View
+	// NewestGet is Newest().Get for one look-up between changes; it costs later changes nothing.
+	NewestGet(tree storage.TreeID, key []byte) (val []byte, ok bool, err error)
 	// LockRow takes a row lock on (tree, key). granted is false only with SkipLocked.
 	LockRow(tree storage.TreeID, key []byte, m lock.Mode, p lock.Policy) (granted, waited bool, err error)
 	// Put and Delete change the transaction's overlay; key and val are copied.

@@ -212,7 +212,7 @@ func (w *tableWriter) insert(r []byte) error {
 		if err := w.claim(w.tree(), key); err != nil {
 			return err
 		}
-		_, dup, err := tx.Newest().Get(w.tree(), key)
+		_, dup, err := tx.NewestGet(w.tree(), key)
 		if err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func (w *tableWriter) addEntry(ix *indexWriter, b *vec.Batch, rowKey []byte) err
 		if err := w.claim(ix.def.Tree, k); err != nil {
 			return err
 		}
-		other, dup, err := w.tx().Newest().Get(ix.def.Tree, k)
+		other, dup, err := w.tx().NewestGet(ix.def.Tree, k)
 		if err != nil {
 			return err
 		}
@@ -281,7 +281,7 @@ func (w *tableWriter) update(key, old, r []byte, set []bool) error {
 			if err := w.claim(w.tree(), newKey); err != nil {
 				return err
 			}
-			_, dup, err := tx.Newest().Get(w.tree(), newKey)
+			_, dup, err := tx.NewestGet(w.tree(), newKey)
 			if err != nil {
 				return err
 			}
