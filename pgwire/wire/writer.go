@@ -80,11 +80,17 @@ func (w *Writer) Abandon() {
 	}
 }
 
-// Byte, Int16, Int32, String (zero-terminated) and Raw append to the open message.
-func (w *Writer) Byte(b byte)   { w.buf = append(w.buf, b) }
+// Byte appends to the open message.
+func (w *Writer) Byte(b byte) { w.buf = append(w.buf, b) }
+
+// Int16 appends a big-endian number to the open message.
 func (w *Writer) Int16(v int16) { w.buf = binary.BigEndian.AppendUint16(w.buf, uint16(v)) }
+
+// Int32 appends a big-endian number to the open message.
 func (w *Writer) Int32(v int32) { w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(v)) }
-func (w *Writer) Raw(b []byte)  { w.buf = append(w.buf, b...) }
+
+// Raw appends bytes to the open message.
+func (w *Writer) Raw(b []byte) { w.buf = append(w.buf, b...) }
 
 // String appends s and a zero byte.
 func (w *Writer) String(s string) {
