@@ -42,7 +42,8 @@ func (b *builder) build(p *path) (plan.Node, *layout, error) {
 	case shapeResult:
 		return b.result(p)
 	}
-	if b.recheck {
+	// A relation whose columns are not in the original row (the right side of a semi join) is read anew.
+	if _, inRow := b.cols[p.rel.rte]; b.recheck && inRow {
 		return b.recheckScan(p)
 	}
 	switch p.shape {

@@ -248,8 +248,14 @@ func (b *binder) coerceUnknown(e plan.Expr, target types.OID, mod types.Typmod, 
 		r, err := b.literal(x, target, mod, ctx, form, loc)
 		return r, true, err
 	case *plan.Param:
-		r, ok, err := b.params.coerce(b, x, target, mod, loc)
-		return r, ok, err
+		base, baseMod := b.baseTypeMod(target, mod)
+		r, ok, err := b.params.coerce(b, x, base, baseMod, loc)
+		if err != nil || !ok || base == target {
+			return r, ok, err
+		}
+		// A parameter, or a literal's slot, gets the base type: input functions do not check a domain's constraints.
+		r, err = b.coerceDomain(r, target, base, baseMod, ctx, form, loc)
+		return r, true, err
 	case *plan.Relabel: // COLLATE over a literal
 		if x.Arg.T().Type == types.UnknownOID {
 			r, err := b.coerce(x.Arg, target, mod, ctx, form, loc)
