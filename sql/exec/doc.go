@@ -24,16 +24,24 @@
 // # Files
 //
 //	tx.go          Tx, Env: what a statement needs from below
-//	state.go       Build, State: life of an execution, exec params, init plans, CTEs
+//	state.go       Build, State: life of an execution, exec params, init plans, counters
 //	build.go       plan node -> operator
-//	expr*.go       expressions: compile, calls, logic, casts, arrays and rows, subplans
-//	const.go       EvalConst, Evaluator: expressions without a plan
-//	tuple.go       rows as bytes, row stores, spill files
-//	keys.go        grouping and sorting keys as bytes; keytable.go the hash table over them
+//	expr*.go       expressions: compile, calls, logic, casts, arrays and rows, SQL values, subplans
+//	walk.go walknode.go  what an expression or a plan reads: slots, volatile functions, exec params
+//	const.go       Evaluate, Evaluator: expressions without a plan
+//	tuple.go spillname.go  rows as bytes, row stores, tapes, temporary files
+//	keys.go keytable.go    grouping and sorting keys as bytes; the hash table over them
 //	keyrange.go    key ranges of scans
 //	index.go       entries of secondary indexes
-//	scan.go, indexscan.go, virtual.go, function.go, values.go, ... one operator a file
-//	modify*.go     INSERT, UPDATE, DELETE; foreignkey.go referential integrity; recheck.go re-evaluation of changed rows
+//	scan.go indexscan.go virtual.go function.go values.go filter.go project.go append.go
+//	materialize.go CTEs, recursive union and materialization
+//	nestloop.go hashjoin.go mergejoin.go sort.go limit.go distinct.go setop.go lockrows.go  one operator a file
+//	agg.go aggsort.go agghypo.go      aggregation; DISTINCT and ORDER BY in aggregates; hypothetical rows
+//	window.go windowfunc.go windowrange.go  window functions
+//	modify.go      INSERT, UPDATE, DELETE, ON CONFLICT, RETURNING
+//	writer.go large.go rowerrors.go   one table's rows: constraints, indexes, large values, messages
+//	foreignkey.go  referential integrity, deferred checks
+//	recheck.go     re-evaluation of rows that changed
 //	copyin.go      COPY FROM and bulk INSERT
 //	point.go       the point fast paths
 package exec

@@ -233,6 +233,10 @@ func argTypes(args []plan.Expr) []types.OID {
 	ts := make([]types.OID, len(args))
 	for i, a := range args {
 		ts[i] = a.T().Type
+		// A composite passed as a record keeps its type, which knows the names of its fields.
+		if r, ok := a.(*plan.Relabel); ok && ts[i] == types.RecordOID && r.Form == plan.FormImplicitCast {
+			ts[i] = r.Arg.T().Type
+		}
 	}
 	return ts
 }
