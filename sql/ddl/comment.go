@@ -59,6 +59,12 @@ func (x *executor) commented(s *ast.Comment) (class, id types.OID, sub int32, sh
 			return 0, 0, 0, false, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Name)
 		}
 		return catalog.ClassNamespace, sc.OID, 0, false, x.ownerOf(sc.Owner, "schema", sc.Name)
+	case ast.ObjFunction, ast.ObjRoutine:
+		p, err := x.functionNamed(&s.Object)
+		if err != nil {
+			return 0, 0, 0, false, err
+		}
+		return catalog.ClassProc, p.OID, 0, false, x.ownerOf(p.Owner, "function", p.Name)
 	case ast.ObjType, ast.ObjDomain:
 		t, err := x.userType(n)
 		if err != nil {

@@ -35,6 +35,7 @@
 //	sequence.go    sequences
 //	view.go        views, CREATE TABLE AS
 //	typedef.go     enums, domains, composite types
+//	function.go    functions in SQL
 //	schema.go      schemas
 //	truncate.go    TRUNCATE
 //	comment.go     COMMENT

@@ -53,7 +53,7 @@ func (x *executor) dropTarget(s *ast.Drop, n *ast.ObjectName) (o catalog.Object,
 	case ast.ObjType, ast.ObjDomain:
 		return x.dropType(s, n)
 	case ast.ObjFunction, ast.ObjProcedure, ast.ObjRoutine, ast.ObjAggregate:
-		return o, false, x.dropFunction(s, n)
+		return x.dropFunction(s, n)
 	case ast.ObjExtension:
 		if n.Name.Name == "plpgsql" {
 			return o, false, sqlerr.Unsupported("DROP EXTENSION plpgsql")
@@ -162,36 +162,6 @@ func (x *executor) dropType(s *ast.Drop, n *ast.ObjectName) (o catalog.Object, o
 		return o, false, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop type %s because it is required by the database system", x.typeText(t.OID))
 	}
 	return catalog.Object{Class: catalog.ClassType, OID: t.OID}, true, x.ownerOf(t.Owner, "type", t.Name)
-}
-
-// dropFunction: there are no user functions.
-func (x *executor) dropFunction(s *ast.Drop, n *ast.ObjectName) error {
-	if !n.HasArgs {
-		list, err := x.reader().LookupFuncs(n.Name.Schema, n.Name.Name, x.Bind.Path)
-		if err != nil {
-			return err
-		}
-		if len(list) == 0 {
-			if s.IfExists {
-				x.notice(sqlerr.SuccessfulCompletion, "function %s() does not exist, skipping", n.Name.String())
-				return nil
-			}
-			return sqlerr.New(sqlerr.UndefinedFunction, "could not find a function named \"%s\"", n.Name.String())
-		}
-		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop function %s because it is required by the database system", n.Name.Name)
-	}
-	args := ""
-	for i, t := range n.Args {
-		if i > 0 {
-			args += ","
-		}
-		id, _, err := x.typeOf(t)
-		if err != nil {
-			return err
-		}
-		args += x.typeText(id)
-	}
-	return x.absent(s, sqlerr.UndefinedFunction, "function %s(%s) does not exist", n.Name.String(), args)
 }
 
 // dropPart: triggers, rules and policies do not exist, but their table may.

@@ -170,7 +170,7 @@ func (x *executor) executeRest(st ast.Stmt) (Result, error) {
 	case *ast.DropRole:
 		return tag("DROP ROLE", x.dropRole(s))
 	case *ast.CreateFunction:
-		return tag("", sqlerr.Unsupported("CREATE FUNCTION"))
+		return tag("CREATE FUNCTION", x.createFunction(s))
 	case *ast.CreateExtension:
 		return tag("CREATE EXTENSION", x.createExtension(s))
 	case *ast.DropOwned:

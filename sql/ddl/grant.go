@@ -68,11 +68,40 @@ func (x *executor) grant(s *ast.Grant) error {
 			if err := x.grantType(s, n, grantees); err != nil {
 				return err
 			}
+		case ast.ObjFunction:
+			if err := x.grantFunction(s, n, grantees); err != nil {
+				return err
+			}
 		default:
 			return sqlerr.Unsupported("GRANT ON %s", string(s.Kind))
 		}
 	}
 	return nil
+}
+
+func (x *executor) grantFunction(s *ast.Grant, n *ast.ObjectName, grantees []types.OID) error {
+	old, err := x.functionNamed(n)
+	if err != nil {
+		return err
+	}
+	if old.OID < pgdata.FirstUserOID {
+		return sqlerr.Unsupported("GRANT on a built-in function")
+	}
+	class := grantClasses[ast.ObjFunction]
+	bits, _, err := x.wanted(s, class)
+	if err != nil {
+		return err
+	}
+	var stored []string
+	if old.ACL != "" {
+		stored = strings.Split(strings.Trim(old.ACL, "{}"), ",")
+	}
+	if stored, err = x.change(s, stored, class, old.Owner, old.Name, bits, grantees); err != nil {
+		return err
+	}
+	now := *old
+	now.ACL = catalog.JoinACL(stored)
+	return x.Writer.UpdateProc(old, &now)
 }
 
 // grantees are the roles of a GRANT; 0 is PUBLIC.

@@ -37,6 +37,8 @@ func (x *executor) rename(s *ast.Rename) error {
 		return x.renameType(s)
 	case ast.ObjDomConstraint:
 		return x.renameDomainConstraint(s)
+	case ast.ObjFunction, ast.ObjRoutine:
+		return x.changeFunction(&s.Object, func(now *catalog.Proc) error { now.Name = s.New; return nil })
 	case ast.ObjDatabase:
 		return sqlerr.Unsupported("ALTER DATABASE ... RENAME")
 	}
@@ -243,6 +245,15 @@ func (x *executor) setSchema(s *ast.AlterObjectSchema) error {
 		if s.Kind == ast.ObjType || s.Kind == ast.ObjDomain {
 			return x.typeToSchema(s, to)
 		}
+		if s.Kind == ast.ObjFunction || s.Kind == ast.ObjRoutine {
+			return x.changeFunction(&s.Object, func(now *catalog.Proc) error {
+				if to == nil {
+					return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s.Schema)
+				}
+				now.Namespace = to.OID
+				return x.mayCreate(to.OID, now.Name)
+			})
+		}
 		return sqlerr.Unsupported("ALTER %s ... SET SCHEMA", string(s.Kind))
 	}
 	rel, err := x.locked(s.Table.Name, lock.AccessExclusive, s.IfExists)
@@ -339,6 +350,11 @@ func (x *executor) alterOwner(s *ast.AlterOwner) error {
 		now := *old
 		now.Owner = role.OID
 		return x.Writer.UpdateType(old, &now)
+	case ast.ObjFunction, ast.ObjRoutine:
+		return x.changeFunction(&s.Object, func(now *catalog.Proc) error {
+			now.Owner = role.OID
+			return x.mayBecome(role)
+		})
 	case ast.ObjDatabase:
 		return x.databaseOwner(s.Object.Name.Name, role)
 	}
