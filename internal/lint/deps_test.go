@@ -15,7 +15,6 @@ const layers = `
 internal/invariant      -
 internal/golden         -
 internal/lint           -
-internal/deps           -
 internal/mem            internal/invariant
 internal/vfs            internal/invariant
 conf                    -
