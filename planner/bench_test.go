@@ -55,3 +55,36 @@ func BenchmarkStatement(b *testing.B) {
 		})
 	}
 }
+
+// TestStatementAllocs bounds the allocations of an uncached simple statement, the part of its cost that does not depend on the machine.
+func TestStatementAllocs(t *testing.T) {
+	f := newFake()
+	if err := f.exec("create table t (a int primary key, b int not null, c text, d text)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []struct {
+		sql        string
+		bind, plan float64
+	}{
+		{"SELECT b FROM t WHERE a = 42", 30, 65},
+		{"INSERT INTO t VALUES (1, 2, 'x', 'y')", 40, 35},
+		{"UPDATE t SET b = b + 5 WHERE a = 42", 40, 110},
+	} {
+		st, err := postgres.Parse(s.sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := *f.env
+		env.Text = s.sql
+		q, info, err := Bind(f, &env, st[0].Stmt, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(100, func() { Bind(f, &env, st[0].Stmt, nil) }); n > s.bind {
+			t.Errorf("binding %q: %.0f allocations, at most %.0f expected", s.sql, n, s.bind)
+		}
+		if n := testing.AllocsPerRun(100, func() { Plan(f, &env, q, info, Options{}) }); n > s.plan {
+			t.Errorf("planning %q: %.0f allocations, at most %.0f expected", s.sql, n, s.plan)
+		}
+	}
+}

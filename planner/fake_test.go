@@ -9,6 +9,7 @@ import (
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/catalog/pgdata"
+	"herd/sql/exec"
 	"herd/sql/postgres"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
@@ -38,6 +39,11 @@ func newFake() *fakeCatalog {
 			}
 			return st[0].Stmt, nil
 		},
+	}
+	f.env.EvalConst = func(e plan.Expr) (types.Datum, error) {
+		env := &exec.Env{}
+		env.Funcs.IO = f.env.IO
+		return exec.Evaluate(env, e)
 	}
 	return f
 }
@@ -97,6 +103,8 @@ func (f *fakeCatalog) SchemaByName(n string) (*catalog.Schema, error) {
 		return &catalog.Schema{OID: testSchema, Name: n}, nil
 	case "pg_catalog":
 		return &catalog.Schema{OID: pgdata.CatalogSchema, Name: n}, nil
+	case "information_schema":
+		return &catalog.Schema{OID: pgdata.InformationSchema, Name: n}, nil
 	}
 	return nil, nil
 }
