@@ -34,6 +34,7 @@
 //	restore.go     stored text after a rename
 //	sequence.go    sequences
 //	view.go        views, CREATE TABLE AS
+//	matview.go     materialized views
 //	typedef.go     enums, domains, composite types
 //	function.go    functions in SQL
 //	schema.go      schemas

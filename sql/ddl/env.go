@@ -57,6 +57,8 @@ type Env struct {
 	Notice func(*sqlerr.Error)
 	// Query runs a query of the statement (CREATE TABLE AS: an INSERT) in the current transaction and returns its row count.
 	Query func(st ast.Stmt) (int64, error)
+	// Rows runs a query in the current transaction; a row handed to f is valid during the call.
+	Rows func(st ast.Stmt, f func([]types.Datum) error) error
 	// Prepared returns the query of a prepared statement for CREATE TABLE AS EXECUTE, its arguments put in.
 	Prepared func(st *ast.Execute) (*ast.Select, error)
 	// System changes the system database, where roles live, in a transaction of its own.
@@ -114,7 +116,7 @@ func Execute(env *Env, st ast.Stmt) (Result, error) {
 	case *ast.CreateTableAs:
 		return x.createTableAs(s)
 	case *ast.RefreshMatView:
-		return tag("REFRESH MATERIALIZED VIEW", sqlerr.Unsupported("REFRESH MATERIALIZED VIEW"))
+		return tag("REFRESH MATERIALIZED VIEW", x.refresh(s))
 	case *ast.CreateSequence:
 		return tag("CREATE SEQUENCE", x.createSequence(s))
 	case *ast.AlterSequence:

@@ -189,7 +189,7 @@ func eachQuery(q *plan.Query, f func(*plan.Query)) {
 func (x *executor) createTableAs(s *ast.CreateTableAs) (Result, error) {
 	none := Result{Tag: "CREATE TABLE AS"}
 	if s.MatView {
-		return none, sqlerr.Unsupported("CREATE MATERIALIZED VIEW")
+		return x.createMatView(s)
 	}
 	sel, ok := s.Query.(*ast.Select)
 	if !ok {

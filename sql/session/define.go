@@ -29,6 +29,7 @@ func (s *Session) definition(p *prepared) (commandTag, error) {
 		CreationSchema: s.creationSchema, TempSchema: s.makeTempSchema, OnTemp: s.noteTemp, Notice: s.notice, System: s.srv.systemTx,
 		Sequences: (*sequenceStore)(s), Hold: s.holdView,
 		Query:    func(st ast.Stmt) (int64, error) { return s.internalExec(st, p.text) },
+		Rows:     func(st ast.Stmt, f func([]types.Datum) error) error { return s.internalQuery(st, p.text, f) },
 		Prepared: s.preparedQuery,
 		Setting: func(st *ast.SetVar) (string, string, error) {
 			v, err := s.setValue(st)

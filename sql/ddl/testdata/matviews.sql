@@ -1,0 +1,20 @@
+create table mt (a int primary key, b text);
+insert into mt values (1, 'x'), (2, 'y'), (3, 'x');
+create materialized view mv as select b, count(*) as n from mt group by b;
+select * from mv order by b;
+insert into mt values (4, 'z');
+select * from mv order by b;
+refresh materialized view mv;
+select * from mv order by b;
+create unique index on mv (b);
+refresh materialized view concurrently mv;
+select n from mv where b = 'x';
+@describe mv
+create materialized view mv as select 1;
+create materialized view if not exists mv as select 1;
+drop table mt;
+drop view mv;
+alter materialized view mv rename to mv2;
+select count(*) from mv2;
+drop materialized view mv2;
+drop table mt;
