@@ -213,6 +213,7 @@ func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, er
 	}
 	p.forget()
 	p.plan, p.version, p.own, p.key, p.used = pl, seq, own, s.environment(), true
+	s.share(p)
 	return pl, nil
 }
 

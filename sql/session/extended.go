@@ -21,36 +21,46 @@ func (s *Session) Parse(name, query []byte, oids []uint32) error {
 	}
 	text := string(query)
 	s.begunStatement(text)
-	list, err := s.parseText(text)
-	if err != nil {
-		return err
-	}
-	if len(list) > 1 {
-		return sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
-	}
-	p := &prepared{name: string(name), text: text, described: true, created: s.now()}
-	if len(list) == 1 {
-		p.stmt = list[0].Stmt
-	}
-	p.class = classify(p.stmt)
-	if s.aborted && p.stmt != nil && !allowedInAborted(p.stmt) {
-		return errAborted()
-	}
 	given := make([]types.OID, len(oids))
 	for i, o := range oids {
 		given[i] = types.OID(o)
 	}
-	if p.class == classQuery || p.class == classUtility {
-		s.ensureTx()
+	p := s.cachedStatement(text, given)
+	if p == nil {
+		var err error
+		if p, err = s.analyzeText(text, given); err != nil {
+			return err
+		}
 	}
-	if err := s.prepare(p, given); err != nil {
-		return err
-	}
+	p.name, p.created = string(name), s.now()
 	if err := s.store(p); err != nil {
 		return err
 	}
 	s.out.Empty('1')
 	return nil
+}
+
+// analyzeText parses and binds the text of a Parse message.
+func (s *Session) analyzeText(text string, given []types.OID) (*prepared, error) {
+	list, err := s.parseText(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > 1 {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
+	}
+	p := &prepared{text: text, described: true, parsed: true}
+	if len(list) == 1 {
+		p.stmt = list[0].Stmt
+	}
+	p.class = classify(p.stmt)
+	if s.aborted && p.stmt != nil && !allowedInAborted(p.stmt) {
+		return nil, errAborted()
+	}
+	if p.class == classQuery || p.class == classUtility {
+		s.ensureTx()
+	}
+	return p, s.prepare(p, given)
 }
 
 // store puts a prepared statement under its name.

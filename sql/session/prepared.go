@@ -33,6 +33,7 @@ type prepared struct {
 	used      bool   // was planned at least once
 	runs      uint32 // executions of plan, to look at table sizes now and then
 	described bool   // prepared by Parse or PREPARE: its result columns must not change
+	parsed    bool   // came with a Parse message: its plan may be shared
 	fromSQL   bool   // PREPARE, not Parse
 	created   int64
 }

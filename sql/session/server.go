@@ -9,6 +9,7 @@ import (
 	"herd/engine"
 	"herd/internal/mem"
 	"herd/internal/vfs"
+	"herd/planner"
 	"herd/sql/catalog"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
@@ -25,7 +26,7 @@ type Options struct {
 	Settings []Setting
 	// Password is the SCRAM verifier of the first superuser on a new data folder, "" for none.
 	Password string
-	// PlanCacheBytes bounds what a session keeps of statement shapes and their plans.
+	// PlanCacheBytes bounds the plans that sessions share; 0 keeps none.
 	PlanCacheBytes int64
 	Logger         *slog.Logger
 }
@@ -40,6 +41,7 @@ type Server struct {
 	started  int64
 	metrics  Metrics
 	envs     envTable
+	plans    *planner.Cache
 
 	mu       sync.Mutex
 	sessions map[int32]*Session // guarded by mu
@@ -165,6 +167,7 @@ func New(o Options) (*Server, error) {
 		srv.base[d.Name] = v
 	}
 	srv.envs.init()
+	srv.plans = planner.NewCache(o.PlanCacheBytes)
 	if err := srv.bootstrap(); err != nil {
 		return nil, err
 	}
