@@ -88,8 +88,8 @@ func (b *bench) runAll(rows []row, out string) error {
 	started := time.Now()
 	var results []result
 	for _, r := range rows {
-		if err := b.ctx.Err(); err != nil {
-			return err
+		if b.ctx.Err() != nil {
+			break // the table shows what has been measured
 		}
 		got, err := r.run(b, r.name)
 		if err != nil {
@@ -102,8 +102,8 @@ func (b *bench) runAll(rows []row, out string) error {
 	}
 	table := writeTable(results, started, "go run ./bench/run "+strings.Join(os.Args[1:], " "), b.s)
 	fmt.Print(table)
-	if out == "" {
-		return nil
+	if err := b.ctx.Err(); err != nil || out == "" {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
