@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"time"
 
 	"herd/sql/ast"
 	"herd/sql/catalog"
@@ -18,16 +17,10 @@ func (s *Session) copy(st *ast.Copy, text string) (commandTag, error) {
 		return commandTag{}, sqlerr.Unsupported("COPY with a file or program of the server").
 			WithHint("Use \\copy of psql, or COPY FROM STDIN / TO STDOUT.")
 	}
-	began := time.Now()
-	var tag commandTag
-	var err error
 	if st.From {
-		tag, err = s.copyFrom(st, text)
-	} else {
-		tag, err = s.copyTo(st, text)
+		return s.copyFrom(st, text)
 	}
-	s.srv.metrics.observe(KindCopy, time.Since(began))
-	return tag, err
+	return s.copyTo(st, text)
 }
 
 // copyFrom is COPY table FROM STDIN: the client's rows go to the insert path in batches.

@@ -313,6 +313,7 @@ func (s *Session) executeTx(po *portal) error {
 	if err != nil {
 		return err
 	}
+	s.observe(tag)
 	s.out.Complete(tag)
 	return nil
 }
@@ -371,6 +372,7 @@ func (s *Session) Sync() error {
 
 // complete sends CommandComplete.
 func (s *Session) complete(t commandTag) {
+	s.observe(t.text)
 	switch {
 	case t.text == "":
 	case t.hasCount:

@@ -122,3 +122,25 @@ func (s *Session) lockTables(p *plan.Plan) error {
 	}
 	return nil
 }
+
+// observe counts a finished statement under the kind that its command tag names.
+func (s *Session) observe(tag string) {
+	kind := KindOther
+	switch tag {
+	case "":
+		return
+	case "SELECT":
+		kind = KindSelect
+	case "INSERT 0":
+		kind = KindInsert
+	case "UPDATE":
+		kind = KindUpdate
+	case "DELETE":
+		kind = KindDelete
+	case "COPY":
+		kind = KindCopy
+	case "BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE":
+		kind = KindTransaction
+	}
+	s.srv.metrics.observe(kind, time.Since(s.stmtClock))
+}
