@@ -29,6 +29,7 @@
 //	scope.go      namespaces and column references
 //	bind_*.go     statement parts, in PostgreSQL's order
 //	walk.go       walking, mapping and comparing expressions
+//	inline_sqlfunc.go  calls of SQL functions replaced by their bodies
 //	opt_*.go      rules over queries and conditions
 //	path_*.go     access paths, joins, costs
 //	build_*.go    paths to plan nodes

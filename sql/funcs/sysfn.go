@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"strings"
-	"time"
 
 	"herd/sql/catalog"
 	"herd/sql/catalog/pgdata"
@@ -253,7 +252,7 @@ func initConstants() {
 	}, "pg_collation_for")
 	each(func(r *row) error {
 		var b [16]byte
-		rand.Read(b[:]) // never fails
+		rand.Read(b[:]) // never fails; strong, so not Ctx's generator
 		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 		return r.RetBytes(b[:])
 	}, "gen_random_uuid")
@@ -334,15 +333,7 @@ func initAdvisory() {
 	sys(func(r *row, e Env) error { e.AdvisoryUnlockAll(); return r.RetBytes(nil) }, "pg_advisory_unlock_all")
 }
 
-// now is the wall clock as Ctx gives it.
-func (c *Ctx) now() int64 {
-	if c.Clock != nil {
-		return c.Clock()
-	}
-	return time.Now().UnixMicro() - 946684800*1000000
-}
-
-// object looks an object up in the catalog for functions that return NULL when there is none.
+// relationOf looks up the relation that argument k names, nil when there is none.
 func relationOf(r *row, e Env, k int) (*catalog.Relation, error) {
 	return e.Catalog().RelationByOID(types.OID(r.Int(k)))
 }
