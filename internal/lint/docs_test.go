@@ -150,3 +150,18 @@ func TestDocumentPaths(t *testing.T) {
 		}
 	}
 }
+
+// ARCHITECTURE.md shows the import table that TestLayers enforces.
+func TestArchitectureShowsTable(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "```"+layers+"```") {
+		t.Error("ARCHITECTURE.md does not show the import table of internal/lint/deps_test.go; copy it there")
+	}
+}
