@@ -3,6 +3,7 @@ package planner
 import (
 	"herd/planner/plan"
 	"herd/sql/ast"
+	"herd/sql/catalog"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 )
@@ -303,27 +304,15 @@ func lockName(l ast.LockStrength) string {
 // bindLocking is transformLockingClause with CheckSelectLocking.
 func (s *scope) bindLocking(l *ast.Locking, c *ast.SelectCore) error {
 	q, name := s.q, lockName(l.Strength)
-	no := func(what string) error {
-		return s.b.errorAt(-1, sqlerr.FeatureNotSupported, "%s is not allowed with %s", name, what)
-	}
-	switch {
-	case q.Distinct || len(q.DistinctOn) > 0:
-		return no("DISTINCT clause")
-	case len(q.GroupBy) > 0 || q.GroupingSets != nil:
-		return no("GROUP BY clause")
-	case q.Having != nil:
-		return no("HAVING clause")
-	case q.HasAggs:
-		return no("aggregate functions")
-	case q.HasWindow:
-		return no("window functions")
-	case q.HasSRF:
-		return no("set-returning functions in the target list")
+	if err := s.lockable(q, name); err != nil {
+		return err
 	}
 	if len(l.Of) == 0 {
 		for i, r := range q.RTable {
 			if r.InFromCl {
-				s.lockRTE(i, r, l)
+				if err := s.lockRTE(q, i, r, l, 0); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -340,7 +329,9 @@ func (s *scope) bindLocking(l *ast.Locking, c *ast.SelectCore) error {
 			found = true
 			switch r.Kind {
 			case plan.RTERelation, plan.RTESubquery:
-				s.lockRTE(i, r, l)
+				if err := s.lockRTE(q, i, r, l, 0); err != nil {
+					return err
+				}
 			default:
 				what := map[plan.RTEKind]string{plan.RTEJoin: "a join", plan.RTEFunction: "a function", plan.RTEValues: "VALUES", plan.RTECTE: "a WITH query"}[r.Kind]
 				return s.b.errorAt(int(n.Off), sqlerr.FeatureNotSupported, "%s cannot be applied to %s", name, what)
@@ -354,20 +345,64 @@ func (s *scope) bindLocking(l *ast.Locking, c *ast.SelectCore) error {
 	return nil
 }
 
-func (s *scope) lockRTE(i int, r *plan.RTE, l *ast.Locking) {
-	if r.Kind != plan.RTERelation && r.Kind != plan.RTESubquery {
-		return
+// lockable is CheckSelectLocking: rows of a query can be locked only when they are rows of tables.
+func (s *scope) lockable(q *plan.Query, name string) error {
+	no := func(what string) error {
+		return s.b.errorAt(-1, sqlerr.FeatureNotSupported, "%s is not allowed with %s", name, what)
 	}
-	strength := [...]uint8{ast.ForKeyShare: 1, ast.ForShare: 2, ast.ForNoKeyUpdate: 3, ast.ForUpdate: 4}[l.Strength] // engine/lock.Mode
+	switch {
+	case q.SetOp != nil:
+		return no("UNION/INTERSECT/EXCEPT")
+	case q.Distinct || len(q.DistinctOn) > 0:
+		return no("DISTINCT clause")
+	case len(q.GroupBy) > 0 || q.GroupingSets != nil:
+		return no("GROUP BY clause")
+	case q.Having != nil:
+		return no("HAVING clause")
+	case q.HasAggs:
+		return no("aggregate functions")
+	case q.HasWindow:
+		return no("window functions")
+	case q.HasSRF:
+		return no("set-returning functions in the target list")
+	}
+	return nil
+}
+
+// lockRTE locks one entry of FROM: a table's rows, or those of all tables of a subquery or view.
+func (s *scope) lockRTE(q *plan.Query, i int, r *plan.RTE, l *ast.Locking, depth int) error {
+	if depth > maxWalkDepth {
+		return tooDeep()
+	}
+	if r.Kind == plan.RTESubquery || r.Kind == plan.RTERelation && r.Rel.Kind == catalog.KindView {
+		if r.Kind == plan.RTERelation {
+			r.Need |= plan.RightUpdate
+			r.Sub = mapQuery(r.Sub, 0, func(e plan.Expr, _ int) plan.Expr { return e }) // the view's own query is shared
+		}
+		if err := s.lockable(r.Sub, lockName(l.Strength)); err != nil {
+			return err
+		}
+		for k, in := range r.Sub.RTable {
+			if in.InFromCl {
+				if err := s.lockRTE(r.Sub, k, in, l, depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if r.Kind != plan.RTERelation {
+		return nil
+	}
+	strength := [...]uint8{ast.ForKeyShare: 0, ast.ForShare: 1, ast.ForNoKeyUpdate: 2, ast.ForUpdate: 3}[l.Strength]
 	policy := [...]uint8{ast.LockBlock: 0, ast.LockSkip: 2, ast.LockNoWait: 1}[l.Wait]
-	if r.Kind == plan.RTERelation {
-		r.Need |= plan.RightUpdate
-	}
-	for k := range s.q.Locks {
-		if o := &s.q.Locks[k]; o.RTE == i {
+	r.Need |= plan.RightUpdate
+	for k := range q.Locks {
+		if o := &q.Locks[k]; o.RTE == i {
 			o.Strength, o.Policy = max(o.Strength, strength), max(o.Policy, policy)
-			return
+			return nil
 		}
 	}
-	s.q.Locks = append(s.q.Locks, plan.RowLock{RTE: i, Strength: strength, Policy: policy})
+	q.Locks = append(q.Locks, plan.RowLock{RTE: i, Strength: strength, Policy: policy})
+	return nil
 }

@@ -63,7 +63,7 @@ func (r *root) pushQual(x *jfrom, q plan.Expr) bool {
 
 // pushedQuery is sub with a condition added; nil when it cannot be pushed.
 func (r *root) pushedQuery(sub *plan.Query, rte int, q plan.Expr) *plan.Query {
-	if sub.Command != plan.CmdSelect || sub.Limit != nil || sub.Offset != nil || len(sub.Locks) > 0 || sub.HasSRF || len(sub.CTEs) > 0 {
+	if sub.Command != plan.CmdSelect || sub.Limit != nil || sub.Offset != nil || sub.HasSRF || len(sub.CTEs) > 0 {
 		return nil
 	}
 	if volatilityOf(q) == 'v' || find(q, func(e plan.Expr) bool { _, ok := e.(*plan.SubLink); return ok }) {
