@@ -14,19 +14,19 @@ import (
 
 func TestSplit(t *testing.T) {
 	for text, want := range map[string][]string{
-		"SELECT 1; SELECT 2;":                           {"SELECT 1", "SELECT 2"},
-		"SELECT ';', \";\" FROM t; x":                   {"SELECT ';', \";\" FROM t", "x"},
-		"SELECT 'it''s;'; y":                            {"SELECT 'it''s;'", "y"},
-		`SELECT E'\';'; SELECT '\'; z`:                  {`SELECT E'\';'`, `SELECT '\'`, "z"},
-		"-- a;b\nSELECT 1; /* c; /* d; */ */ SELECT 2;": {"-- a;b\nSELECT 1", "/* c; /* d; */ */ SELECT 2"},
-		"SELECT $$a;b$$; SELECT $x$;$$;$x$; SELECT $1;": {"SELECT $$a;b$$", "SELECT $x$;$$;$x$", "SELECT $1"},
-		"CREATE RULE r AS ON INSERT TO t DO (a; b); c;": {"CREATE RULE r AS ON INSERT TO t DO (a; b)", "c"},
-		"SELECT 'open; ":                                {"SELECT 'open;"},
+		"SELECT 1; SELECT 2;\n":                                  {"SELECT 1", "SELECT 2"},
+		"SELECT ';', \";\"\nFROM t; x":                           {"SELECT ';', \";\"\nFROM t", "x"},
+		"SELECT 'it''s;\n';\ny":                                  {"SELECT 'it''s;\n'", "y"},
+		"SELECT E'\\';\n'; SELECT '\\'; z":                       {"SELECT E'\\';\n'", "SELECT '\\'", "z"},
+		"-- a;b\nSELECT 1; -- c;\n/* d;\n /* e; */ */ SELECT 2;": {"SELECT 1", "SELECT 2"},
+		"SELECT $$a;\nb$$; SELECT $x$;$$;\n$x$; SELECT $1;":      {"SELECT $$a;\nb$$", "SELECT $x$;$$;\n$x$", "SELECT $1"},
+		"CREATE RULE r AS ON INSERT TO t DO (a;\nb); c;":         {"CREATE RULE r AS ON INSERT TO t DO (a;\nb)", "c"},
+		"SELECT 'open;\n;":                                       {"SELECT 'open;\n;"},
 	} {
 		var s splitter
 		var got []string
-		for i := range len(text) { // byte by byte, as a slow typist
-			s.add(text[i : i+1])
+		for line := range strings.Lines(text) {
+			s.add(line)
 			for {
 				statement, ok := s.next()
 				if !ok {
