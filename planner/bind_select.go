@@ -345,6 +345,12 @@ func (s *scope) bindLocking(l *ast.Locking, c *ast.SelectCore) error {
 	return nil
 }
 
+// lockModes and lockPolicies are engine/lock's numbers, which planner may not import; a test compares them.
+var (
+	lockModes    = [...]uint8{ast.ForKeyShare: 1, ast.ForShare: 2, ast.ForNoKeyUpdate: 3, ast.ForUpdate: 4}
+	lockPolicies = [...]uint8{ast.LockBlock: 0, ast.LockNoWait: 1, ast.LockSkip: 2}
+)
+
 // lockable is CheckSelectLocking: rows of a query can be locked only when they are rows of tables.
 func (s *scope) lockable(q *plan.Query, name string) error {
 	no := func(what string) error {
@@ -394,8 +400,7 @@ func (s *scope) lockRTE(q *plan.Query, i int, r *plan.RTE, l *ast.Locking, depth
 	if r.Kind != plan.RTERelation {
 		return nil
 	}
-	strength := [...]uint8{ast.ForKeyShare: 0, ast.ForShare: 1, ast.ForNoKeyUpdate: 2, ast.ForUpdate: 3}[l.Strength]
-	policy := [...]uint8{ast.LockBlock: 0, ast.LockSkip: 2, ast.LockNoWait: 1}[l.Wait]
+	strength, policy := lockModes[l.Strength], lockPolicies[l.Wait]
 	r.Need |= plan.RightUpdate
 	for k := range q.Locks {
 		if o := &q.Locks[k]; o.RTE == i {
