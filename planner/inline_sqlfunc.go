@@ -369,6 +369,9 @@ func (in *inliner) tables(q *plan.Query, depth int) {
 	if in.err != nil || depth > maxWalkDepth {
 		return
 	}
+	if q.HasSRF {
+		in.targetSet(q)
+	}
 	for _, r := range q.RTable {
 		if r.Kind == plan.RTEFunction && len(r.Funcs) == 1 && !r.Ordinality {
 			in.table(r)
@@ -390,6 +393,47 @@ func (in *inliner) tables(q *plan.Query, depth int) {
 			return false
 		})
 	})
+}
+
+// targetSet moves the only set-returning call of a target list to FROM when it is a SQL function: without grouping the rows
+// are the same. Several such calls would run in lock step, which a join does not.
+func (in *inliner) targetSet(q *plan.Query) {
+	if q.Command != plan.CmdSelect || q.HasAggs || q.HasWindow || len(q.GroupBy) > 0 || q.GroupingSets != nil || q.SetOp != nil || q.Having != nil || len(q.DistinctOn) > 0 {
+		return
+	}
+	at, sets := -1, 0
+	for i, t := range q.Targets {
+		find(t.Expr, func(e plan.Expr) bool {
+			if f, ok := e.(*plan.FuncCall); ok && f.RetSet {
+				sets++
+			}
+			return false
+		})
+		if f, ok := t.Expr.(*plan.FuncCall); ok && f.RetSet && in.proc(f) != nil {
+			at = i
+		}
+	}
+	if at < 0 || sets != 1 {
+		return
+	}
+	x := q.Targets[at].Expr.(*plan.FuncCall)
+	name := in.proc(x).Name
+	r := &plan.RTE{Kind: plan.RTEFunction, Alias: name, Funcs: []plan.Expr{x}, FuncCols: []int{1}, InFromCl: true, Lateral: true,
+		Cols: []plan.Column{{Name: name, Typed: *x.T()}}}
+	if in.table(r); r.Kind != plan.RTESubquery {
+		return
+	}
+	t := *q.Targets[at]
+	t.Expr = &plan.Var{Typed: *x.T(), RTE: len(q.RTable), Attno: 1}
+	q.Targets[at] = &t
+	for i, k := range q.OrderByTarget {
+		if k == at {
+			q.OrderBy[i].Expr = t.Expr
+		}
+	}
+	q.From = append(q.From, plan.RangeRef{RTE: len(q.RTable)})
+	q.RTable = append(q.RTable, r)
+	q.HasSRF = false
 }
 
 func (in *inliner) table(r *plan.RTE) {

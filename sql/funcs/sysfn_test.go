@@ -32,7 +32,9 @@ func (e *recordingEnv) AdvisoryUnlock(k AdvisoryKey, shared bool) (bool, error) 
 	return false, nil
 }
 
-func (e *recordingEnv) Setting(name string) (string, bool) { return "value of " + name, name == "known" }
+func (e *recordingEnv) Setting(name string) (string, bool) {
+	return "value of " + name, name == "known"
+}
 
 func (e *recordingEnv) SetSetting(name, value string, local bool) (string, error) {
 	e.asked = fmt.Sprintf("set %s=%s local=%v", name, value, local)
