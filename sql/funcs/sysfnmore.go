@@ -201,7 +201,7 @@ func initStatRows() {
 			}
 		}, "pg_stat_get_"+fn)
 	}
-	for _, name := range []string{"pg_stat_get_wal_receiver", "pg_stat_get_replication_slot", "pg_stat_get_subscription_stats"} {
+	for _, name := range []string{"pg_stat_get_wal_receiver", "pg_stat_get_replication_slot", "pg_stat_get_subscription_stats", "pg_mcv_list_items"} {
 		regSet(func(*CallInfo) setStart {
 			return func(*Ctx, []types.Datum) (SetFunc, error) { return emptySet{}, nil }
 		}, name)
