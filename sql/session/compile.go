@@ -18,7 +18,7 @@ import (
 
 // planEnv is the interned environment of a plan: sessions with equal ones may share plans. Compared by pointer.
 type planEnv struct {
-	database string
+	database uint32 // OID: a name may come back for another database
 	path     string
 	role     types.OID
 	settings string
@@ -60,7 +60,7 @@ func (s *Session) environment() *planEnv {
 		b.WriteByte(0)
 	}
 	path, _ := s.set.get("search_path")
-	s.planKey = s.srv.envs.intern(planEnv{database: s.info.Database, path: path, role: s.user.OID, settings: b.String()})
+	s.planKey = s.srv.envs.intern(planEnv{database: s.db.OID(), path: path, role: s.user.OID, settings: b.String()})
 	return s.planKey
 }
 
