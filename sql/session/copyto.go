@@ -26,26 +26,7 @@ type copySink struct {
 	begun  bool // the binary signature was sent
 }
 
-func (c *copySink) writeBatch(b *vec.Batch) error {
-	rows := b.Rows()
-	for k := 0; k < rows; k++ {
-		r := k
-		if b.Sel != nil {
-			r = int(b.Sel[k])
-		}
-		for i := range c.cols {
-			v, err := b.Col(i)
-			if err != nil {
-				return err
-			}
-			c.row[i] = v.Datum(r)
-		}
-		if err := c.writeRow(c.row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (c *copySink) writeBatch(b *vec.Batch) error { return eachRow(b, c.row, c.writeRow) }
 
 func (c *copySink) writeRow(row []types.Datum) error {
 	c.rows++

@@ -158,26 +158,7 @@ func (st *rowStore) len() int64 { return int64(len(st.ends)) }
 
 func (st *rowStore) close() { st.acct.Close() }
 
-func (st *rowStore) writeBatch(b *vec.Batch) error {
-	rows := b.Rows()
-	for k := 0; k < rows; k++ {
-		r := k
-		if b.Sel != nil {
-			r = int(b.Sel[k])
-		}
-		for i := range st.cols {
-			v, err := b.Col(i)
-			if err != nil {
-				return err
-			}
-			st.row[i] = v.Datum(r)
-		}
-		if err := st.writeRow(st.row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (st *rowStore) writeBatch(b *vec.Batch) error { return eachRow(b, st.row, st.writeRow) }
 
 // writeRow appends one row: per column a length word (-1 NULL) and 8 bytes of number, or the bytes.
 func (st *rowStore) writeRow(row []types.Datum) error {
@@ -262,25 +243,28 @@ type rowFunc struct {
 	f   func([]types.Datum) error
 }
 
-func (r *rowFunc) writeBatch(b *vec.Batch) error {
+func (r *rowFunc) writeBatch(b *vec.Batch) error { return eachRow(b, r.row, r.f) }
+
+func (r *rowFunc) writeRow(row []types.Datum) error { return r.f(row) }
+
+// eachRow hands the live rows of a batch to f, one after the other in row, which has an element a column.
+func eachRow(b *vec.Batch, row []types.Datum, f func([]types.Datum) error) error {
 	rows := b.Rows()
 	for k := 0; k < rows; k++ {
-		i := k
+		r := k
 		if b.Sel != nil {
-			i = int(b.Sel[k])
+			r = int(b.Sel[k])
 		}
-		for c := range r.row {
-			v, err := b.Col(c)
+		for i := range row {
+			v, err := b.Col(i)
 			if err != nil {
 				return err
 			}
-			r.row[c] = v.Datum(i)
+			row[i] = v.Datum(r)
 		}
-		if err := r.f(r.row); err != nil {
+		if err := f(row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-func (r *rowFunc) writeRow(row []types.Datum) error { return r.f(row) }

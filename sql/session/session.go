@@ -80,7 +80,6 @@ type Session struct {
 	savepoints       []savepoint
 	txHooks          []func(committed bool)
 	deferred         exec.Deferred
-	catalogTx        catalog.Reader // reader that includes uncommitted definitions; nil: none
 
 	statements map[string]*prepared
 	unnamed    *prepared

@@ -128,7 +128,6 @@ func (s *Session) endTx(committed bool) {
 	s.block, s.aborted, s.implicitBlock, s.txUsed = false, false, false, false
 	s.savepoints = s.savepoints[:0]
 	s.deferred.Reset()
-	s.catalogTx = nil
 	s.modes = s.defaults
 	s.runHooks(committed)
 }
@@ -175,12 +174,10 @@ func (s *Session) abortBlock() {
 		sp := s.savepoints[n-1]
 		s.tx.RollbackTo(sp.mark)
 		s.set.rollback(sp.level)
-		s.catalogTx = nil
 		return
 	}
 	s.tx.Rollback()
 	s.set.rollback(1)
-	s.catalogTx = nil
 }
 
 // transaction runs a transaction control statement and returns its command tag.
@@ -354,6 +351,5 @@ func (s *Session) rollbackToSavepoint(name string) (string, error) {
 	s.set.rollback(sp.level)
 	s.savepoints = s.savepoints[:i+1]
 	s.aborted = false
-	s.catalogTx = nil
 	return "ROLLBACK", nil
 }
