@@ -2,13 +2,9 @@ package planner
 
 import (
 	"herd/planner/plan"
-	"herd/sql/catalog"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
-	"herd/sql/types/key"
 )
-
-func reversibleKey(k *catalog.IndexKey) bool { return key.Reversible(k.Type, k.Collation) }
 
 // builder turns a path into nodes. With recheck each relation becomes a RecheckScan: the plan over one row per relation.
 type builder struct {

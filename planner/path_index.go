@@ -7,6 +7,7 @@ import (
 	"herd/sql/catalog"
 	"herd/sql/catalog/pgdata"
 	"herd/sql/types"
+	"herd/sql/types/key"
 )
 
 // keyMatch is what conditions say about the columns of an index.
@@ -658,15 +659,24 @@ func (r *root) indexOnly(b *baseRel, ix *catalog.Index, p *path) bool {
 		return false
 	}
 	for _, a := range r.filterAttrs(b.rte, p.filter) {
-		ok := false
-		for i := range ix.Keys {
-			if k := &ix.Keys[i]; k.Attno == a && a > 0 && reversibleKey(k) {
-				ok = true
-			}
-		}
-		if !ok {
+		if !readableKey(ix, a) {
 			return false
 		}
 	}
 	return true
+}
+
+// readableKey says whether a column can be read back from an index's keys: its own key is reversible, and those in front
+// of it have an end that can be found.
+func readableKey(ix *catalog.Index, attno int16) bool {
+	for i := range ix.Keys {
+		k := &ix.Keys[i]
+		if k.Attno == attno && attno > 0 {
+			return key.Reversible(k.Type, k.Collation)
+		}
+		if !key.Skippable(k.Type) {
+			return false
+		}
+	}
+	return false
 }

@@ -227,11 +227,15 @@ func (k *keyBatch) DecodeColumn(b *vec.Batch, col int) (*vec.Vector, error) {
 		}
 		rest := k.keys.Key(i)
 		var d types.Datum
-		for p := 0; p <= k.at[col] && err == nil; p++ {
-			c := &k.cols[p]
-			d, rest, err = key.DecodeKey(rest, c.typ, c.coll, c.desc, c.nullsFirst)
+		at := k.at[col]
+		for p := 0; p < at && err == nil; p++ {
+			rest, err = key.Skip(rest, k.cols[p].typ, k.cols[p].desc) // it need not be reversible
 		}
-		if err == nil {
+		if err != nil {
+			return
+		}
+		c := &k.cols[at]
+		if d, _, err = key.DecodeKey(rest, c.typ, c.coll, c.desc, c.nullsFirst); err == nil {
 			v.SetDatum(i, d)
 		}
 	})

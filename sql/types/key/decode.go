@@ -19,6 +19,15 @@ func Reversible(t, collation types.OID) bool {
 	return t != types.JSONOID && types.KindOf(t) == types.KindInt
 }
 
+// Skippable says whether Skip finds the end of a key of the type: a column behind it can be read back.
+func Skippable(t types.OID) bool {
+	switch t {
+	case types.TextOID, types.VarcharOID, types.NameOID, types.JSONOID, types.BPCharOID, types.ByteaOID, types.QCharOID, types.NumericOID:
+		return true
+	}
+	return types.FixedWidth(t) != 0
+}
+
 func damaged() error { return sqlerr.New(sqlerr.IndexCorrupted, "index key is damaged") }
 
 // DecodeKey reads the first column of b, of a reversible type, and returns the rest of b. The value does not alias b when
@@ -46,7 +55,7 @@ func DecodeKey(b []byte, t, collation types.OID, desc, nullsFirst bool) (d types
 	return decodeValue(v, t), rest, nil
 }
 
-// Skip returns what follows the first column of b; the type is fixed-width, text-like, numeric or interval.
+// Skip returns what follows the first column of b, of a skippable type.
 func Skip(b []byte, t types.OID, desc bool) (rest []byte, err error) {
 	if len(b) == 0 {
 		return nil, damaged()

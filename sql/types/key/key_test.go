@@ -99,8 +99,8 @@ func TestOrder(t *testing.T) {
 func roundTrip(t *testing.T, typ types.OID, desc bool, d types.Datum, text string) {
 	t.Helper()
 	k := append(AppendKey(nil, typ, 0, desc, false, d), 0xAB)
-	if rest, err := Skip(k, typ, desc); err == nil && fmt.Sprintf("%x", rest) != "ab" {
-		t.Errorf("type %d %q: Skip left %x", typ, text, rest)
+	if rest, err := Skip(k, typ, desc); (err == nil) != Skippable(typ) || err == nil && fmt.Sprintf("%x", rest) != "ab" {
+		t.Errorf("type %d %q: Skip left %x, %v", typ, text, rest, err)
 	}
 	if !Reversible(typ, 0) {
 		return
