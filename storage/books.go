@@ -149,7 +149,7 @@ func (k *books) evict(target int64) (freed int64, blocks int) {
 
 // kidInMemory reports whether a child of b is in memory: children go before parents.
 func kidInMemory(b *btree.Block) bool {
-	for _, c := range b.Kids {
+	for _, c := range b.Children() {
 		if c.Block() != nil {
 			return true
 		}

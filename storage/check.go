@@ -134,7 +134,7 @@ func (st *Store) CheckSnapshot(s *Snapshot, report func(Problem)) {
 			},
 			Report: say,
 			Visit: func(h *btree.Handle, b *btree.Block, _, _ []byte) {
-				for _, k := range b.Kids {
+				for _, k := range b.Children() {
 					if h.Addr() != 0 && k.Addr() == 0 {
 						say(h, "has an address and a child has none")
 					}
@@ -252,7 +252,7 @@ func (st *Store) outline(t TreeID, h *btree.Handle, f func(NodeInfo) error) erro
 			return err
 		}
 	}
-	info.Level, info.Children = b.Level, len(b.Kids)
+	info.Level, info.Children = b.Level, b.ChildCount()
 	if b.Kind == block.KindLeaf {
 		l := b.Leaf()
 		info.Rows, info.Bytes, info.FirstKey = l.Len(), len(l), l.AppendKey(nil, 0)
@@ -261,7 +261,7 @@ func (st *Store) outline(t TreeID, h *btree.Handle, f func(NodeInfo) error) erro
 	if err := f(info); err != nil {
 		return err
 	}
-	for _, k := range b.Kids {
+	for _, k := range b.Children() {
 		if err := st.outline(t, k, f); err != nil {
 			return err
 		}

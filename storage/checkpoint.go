@@ -132,7 +132,7 @@ func (c *checkpoint) block(t TreeID, h *btree.Handle, bound []byte) error {
 	switch b.Kind {
 	case block.KindInner:
 		n := b.Inner()
-		for i, kid := range n.Kids {
+		for i, kid := range n.Children() {
 			if kid.Addr() != 0 {
 				continue
 			}

@@ -70,7 +70,7 @@ func (st *Store) blocksBelow(t TreeID, h *btree.Handle, hs []*btree.Handle) ([]*
 			return hs, err
 		}
 	}
-	for _, k := range b.Kids {
+	for _, k := range b.Children() {
 		if b.Kind == block.KindInner && (b.Level > 1 || k.Flag(btree.FlagBig)) {
 			var err error
 			if hs, err = st.blocksBelow(t, k, hs); err != nil {

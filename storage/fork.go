@@ -213,7 +213,7 @@ func (f *Fork) flushBelow(c *checkpoint, t TreeID, h *btree.Handle) error {
 	}
 	b := h.Block()
 	if b.Kind == block.KindInner {
-		for _, k := range b.Kids {
+		for _, k := range b.Children() {
 			if err := f.flushBelow(c, t, k); err != nil {
 				return err
 			}

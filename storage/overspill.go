@@ -171,7 +171,7 @@ func (st *Store) spillTree(h *btree.Handle) error {
 		return nil
 	}
 	b := h.Block()
-	for _, k := range b.Kids {
+	for _, k := range b.Children() {
 		if err := st.spillTree(k); err != nil {
 			return err
 		}

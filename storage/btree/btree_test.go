@@ -102,7 +102,7 @@ func TestEdits(t *testing.T) {
 func reachable(h *Handle, m map[*Handle]bool) map[*Handle]bool {
 	if h != nil && !m[h] {
 		m[h] = true
-		for _, k := range h.Block().Kids {
+		for _, k := range h.Block().Children() {
 			reachable(k, m)
 		}
 	}

@@ -103,11 +103,11 @@ func (e *Editor) pass(r Root, cs []Change) (Root, error) {
 	}
 	for ed.h != nil {
 		b := ed.h.blk.Load()
-		if b == nil || b.Kind != block.KindInner || len(b.Kids) > 1 {
+		if b == nil || b.Kind != block.KindInner || b.Inner().Len() > 1 {
 			break
 		}
 		e.drop(ed.h)
-		ed.h = b.Kids[0]
+		ed.h = b.Inner().Kid(0)
 	}
 	return Root{ed.h, ed.stat}, nil
 }
@@ -172,24 +172,24 @@ func (e *Editor) inner(h *Handle, n *Inner, st block.Stat, cs []Change, right bo
 	for len(cs) > 0 {
 		i := n.child(cs[0].Key)
 		m := len(cs)
-		last := i == len(n.Kids)-1
+		last := i == n.Len()-1
 		if !last {
 			m = 1
 			for m < len(cs) && n.sepAbove(i+1, cs[m].Key) {
 				m++
 			}
 		}
-		ed, err := e.node(n.Kids[i], n.stats[i], cs[:m], right && last)
+		ed, err := e.node(n.Kid(i), n.Stat(i), cs[:m], right && last)
 		if err != nil {
 			return edit{}, err
 		}
 		cs = cs[m:]
-		if ed.h == n.Kids[i] {
+		if ed.h == n.Kid(i) {
 			continue
 		}
 		ed.i = i
 		e.edits = append(e.edits, ed)
-		if ed.h == nil || len(ed.more) > 0 || len(n.Kids) > 1 && e.small(ed.h.blk.Load()) {
+		if ed.h == nil || len(ed.more) > 0 || n.Len() > 1 && e.small(ed.h.blk.Load()) {
 			simple = false
 		}
 	}
@@ -204,28 +204,33 @@ func (e *Editor) inner(h *Handle, n *Inner, st block.Stat, cs []Change, right bo
 	return e.restructure(n, edits, right), nil
 }
 
-// withKids is the common case: some children were replaced one for one, the separators stay shared.
+// withKids is the common case: some children were replaced one for one. Separators and parts without a change stay
+// shared.
 func (e *Editor) withKids(n *Inner, st block.Stat, edits []edit) edit {
 	c := &Inner{Block: n.Block, heads: n.heads, plen: n.plen, pfx: n.pfx, keys: n.keys}
-	c.Kids = make([]*Handle, len(n.Kids))
-	copy(c.Kids, n.Kids)
-	stats := make([]block.Stat, len(n.stats)) // make and copy of a local variable: the compiler leaves out the zeroing
-	copy(stats, n.stats)
-	c.stats = stats
+	c.parts = n.parts
 	for i := range edits {
 		ed := &edits[i]
-		st = st.Sub(n.stats[ed.i]).Add(ed.stat)
-		c.Kids[ed.i], c.stats[ed.i] = ed.h, ed.stat
+		k := ed.i / partKids
+		p := c.parts[k]
+		if p == n.parts[k] {
+			own := *p
+			p = &own
+			c.parts[k] = p
+		}
+		k = ed.i % partKids
+		st = st.Sub(p.stats[k]).Add(ed.stat)
+		p.kids[k], p.stats[k] = ed.h, ed.stat
 	}
 	return edit{h: e.create(&c.Block), stat: st}
 }
 
 // restructure makes n anew with children added, removed or joined.
 func (e *Editor) restructure(n *Inner, edits []edit, right bool) edit {
-	ents := make([]entry, 0, len(n.Kids)+len(edits)+4)
+	ents := make([]entry, 0, n.Len()+len(edits)+4)
 	changed := make([]bool, 0, cap(ents))
-	arena := make([]byte, 0, len(n.keys.Bytes)+len(n.Kids)*len(n.keys.Prefix))
-	for i, h := range n.Kids {
+	arena := make([]byte, 0, len(n.keys.Bytes)+n.Len()*len(n.keys.Prefix))
+	for i, h := range n.Children() {
 		var sep []byte
 		if i > 0 {
 			from := len(arena)
@@ -233,7 +238,7 @@ func (e *Editor) restructure(n *Inner, edits []edit, right bool) edit {
 			sep = arena[from:len(arena):len(arena)]
 		}
 		if len(edits) == 0 || edits[0].i != i {
-			ents, changed = append(ents, entry{sep, h, n.stats[i]}), append(changed, false)
+			ents, changed = append(ents, entry{sep, h, n.Stat(i)}), append(changed, false)
 			continue
 		}
 		ed := edits[0]

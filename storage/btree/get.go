@@ -54,7 +54,7 @@ func descend(ld Loader, t block.TreeID, h *Handle, key []byte) (*Handle, block.L
 		}
 		h.touch(heatInner)
 		n := b.Inner()
-		h = n.Kids[n.child(key)]
+		h = n.Kid(n.child(key))
 	}
 }
 
@@ -113,7 +113,7 @@ func Path(ld Loader, t block.TreeID, root *Handle, key []byte, f func(h *Handle)
 		}
 		h.touch(heatInner)
 		n := b.Inner()
-		h = n.Kids[n.child(key)]
+		h = n.Kid(n.child(key))
 	}
 	return nil
 }
@@ -137,9 +137,9 @@ func Rank(ld Loader, t block.TreeID, root *Handle, key []byte) (rows int64, err 
 		n := b.Inner()
 		c := n.child(key)
 		for i := range c {
-			rows += n.stats[i].Rows
+			rows += n.Stat(i).Rows
 		}
-		h = n.Kids[c]
+		h = n.Kid(c)
 	}
 	return rows, nil
 }
@@ -158,8 +158,8 @@ func SepAt(ld Loader, t block.TreeID, root *Handle, rank int64) ([]byte, error) 
 		h.touch(heatInner)
 		n := b.Inner()
 		i := 0
-		for i < len(n.Kids)-1 && rank >= n.stats[i].Rows {
-			rank -= n.stats[i].Rows
+		for i < n.Len()-1 && rank >= n.Stat(i).Rows {
+			rank -= n.Stat(i).Rows
 			i++
 		}
 		if i > 0 {
@@ -168,7 +168,7 @@ func SepAt(ld Loader, t block.TreeID, root *Handle, rank int64) ([]byte, error) 
 		if n.Level == 1 {
 			return sep, nil
 		}
-		h = n.Kids[i]
+		h = n.Kid(i)
 	}
 	return sep, nil
 }
@@ -216,10 +216,10 @@ func LeafAt(ld Loader, t block.TreeID, root *Handle, rank int64) (*Block, error)
 		}
 		n := b.Inner()
 		i := 0
-		for i < len(n.Kids)-1 && rank >= n.stats[i].Rows {
-			rank -= n.stats[i].Rows
+		for i < n.Len()-1 && rank >= n.Stat(i).Rows {
+			rank -= n.Stat(i).Rows
 			i++
 		}
-		h = n.Kids[i]
+		h = n.Kid(i)
 	}
 }

@@ -88,7 +88,7 @@ func (it *Iter) down(h *Handle, seek bool) bool {
 		n := b.Inner()
 		i := 0
 		if it.reverse {
-			i = len(n.Kids) - 1
+			i = n.Len() - 1
 			if seek && it.hi != nil {
 				i = n.child(it.hi)
 			}
@@ -98,7 +98,7 @@ func (it *Iter) down(h *Handle, seek bool) bool {
 		invariant.Assert(it.depth < maxDepth, "a tree has at most maxDepth levels")
 		it.path[it.depth] = step{n, i}
 		it.depth++
-		h = n.Kids[i]
+		h = n.Kid(i)
 	}
 }
 
@@ -111,12 +111,12 @@ func (it *Iter) advance() bool {
 		} else {
 			s.i++
 		}
-		if s.i < 0 || s.i >= len(s.n.Kids) || it.outside(s) {
+		if s.i < 0 || s.i >= s.n.Len() || it.outside(s) {
 			it.path[it.depth-1] = step{}
 			it.depth--
 			continue
 		}
-		return it.down(s.n.Kids[s.i], false)
+		return it.down(s.n.Kid(s.i), false)
 	}
 	return false
 }
@@ -124,7 +124,7 @@ func (it *Iter) advance() bool {
 // outside reports whether the child at s lies wholly outside the range, so that its leaf need not be loaded to see it.
 func (it *Iter) outside(s *step) bool {
 	if it.reverse {
-		return it.lo != nil && s.i+1 < len(s.n.Kids) && !s.n.sepAbove(s.i+1, it.lo)
+		return it.lo != nil && s.i+1 < s.n.Len() && !s.n.sepAbove(s.i+1, it.lo)
 	}
 	if it.hi == nil || s.i == 0 {
 		return false

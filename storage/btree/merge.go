@@ -10,7 +10,7 @@ func (e *Editor) small(b *Block) bool {
 	if b.Kind == block.KindLeaf {
 		return len(b.Data) < e.Page/4
 	}
-	return len(b.Kids) < MaxKids/8
+	return b.ChildCount() < MaxKids/8
 }
 
 // join joins changed small children with a neighbour where both fit into one block. A neighbour that is not in memory
@@ -49,8 +49,8 @@ func (e *Editor) fits(l, r *Handle, sep []byte) bool {
 	if a.Kind == block.KindInner {
 		x, y := a.Inner(), b.Inner()
 		keys := len(x.keys.Bytes) + len(y.keys.Bytes) + len(sep) +
-			len(x.keys.Prefix)*len(x.Kids) + len(y.keys.Prefix)*len(y.Kids)
-		return len(a.Kids)+len(b.Kids) <= MaxKids*3/4 && keys <= keysMax*3/4
+			len(x.keys.Prefix)*x.Len() + len(y.keys.Prefix)*y.Len()
+		return x.Len()+y.Len() <= MaxKids*3/4 && keys <= keysMax*3/4
 	}
 	p := len(a.Leaf().Prefix())*a.Leaf().Len() + len(b.Leaf().Prefix())*b.Leaf().Len()
 	return len(a.Data)+len(b.Data)+p <= e.Page*3/4
@@ -74,8 +74,8 @@ func (e *Editor) joined(l, r entry) entry {
 	}
 	var ents []entry
 	for _, x := range []*Inner{a.Inner(), b.Inner()} {
-		for i, h := range x.Kids {
-			ent := entry{h: h, stat: x.stats[i]}
+		for i, h := range x.Children() {
+			ent := entry{h: h, stat: x.Stat(i)}
 			if i > 0 {
 				ent.sep = x.AppendSep(nil, i)
 			} else if x == b.Inner() {

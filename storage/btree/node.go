@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"unsafe"
 
 	"herd/storage/block"
 )
 
-// MaxKids is the most children of an inner node: an update copies 24 bytes a child on each level.
+// MaxKids is the most children of an inner node.
 const MaxKids = 128
+
+// partKids is how many children lie in one part of an inner node: what an update copies on each level is one part of 24
+// bytes a child, and the node with its list of parts. With undivided nodes it was 3 KiB a level.
+const partKids = 16
 
 // Block is the memory form of a block. A leaf's Data is a block.Leaf and Kids are the handles of its long values; a
 // value's Data is the value; an inner node is the first part of an Inner.
@@ -22,14 +27,65 @@ type Block struct {
 	Kids  []*Handle
 }
 
-// Inner is an inner node: separators are shared between versions when only children changed.
+// Inner is an inner node: separators and the parts without a change are shared between versions when only children
+// changed.
 type Inner struct {
 	Block
-	heads []uint64 // first eight bytes of each separator's suffix, big-endian, for a search without misses
+	heads []uint64 // first eight bytes of each separator's suffix, big-endian, for a search without misses; one a child
 	plen  int      // length of the separators' common prefix
 	pfx   uint64   // head of the prefix
 	keys  *block.Keys
-	stats []block.Stat
+	parts [MaxKids / partKids]*part
+}
+
+// part is some consecutive children of an inner node and their figures.
+type part struct {
+	kids  [partKids]*Handle
+	stats [partKids]block.Stat
+}
+
+// Len returns the number of children.
+func (n *Inner) Len() int { return len(n.heads) }
+
+// Kid returns child i.
+func (n *Inner) Kid(i int) *Handle { return n.parts[uint(i)/partKids].kids[uint(i)%partKids] }
+
+// setKid makes h with the figures st child i of a node that nobody else sees, all of whose parts are its own.
+func (n *Inner) setKid(i int, h *Handle, st block.Stat) {
+	p := n.parts[i/partKids]
+	if p == nil {
+		p = new(part)
+		n.parts[i/partKids] = p
+	}
+	p.kids[i%partKids], p.stats[i%partKids] = h, st
+}
+
+// Children runs over the handles that b refers to: children of an inner node, long values of a leaf.
+func (b *Block) Children() iter.Seq2[int, *Handle] {
+	return func(yield func(int, *Handle) bool) {
+		if b.Kind != block.KindInner {
+			for i, h := range b.Kids {
+				if !yield(i, h) {
+					return
+				}
+			}
+			return
+		}
+		n := b.Inner()
+		for i := range n.heads {
+			if !yield(i, n.Kid(i)) {
+				return
+			}
+		}
+	}
+}
+
+// ChildCount returns the number of handles that b refers to.
+func (b *Block) ChildCount() int {
+	if b.Kind == block.KindInner {
+		return b.Inner().Len()
+	}
+	return len(b.Kids)
 }
 
 // Cost returns the bytes of memory the block is booked with.
@@ -42,12 +98,12 @@ func (b *Block) Leaf() block.Leaf { return block.Leaf(b.Data) }
 func (b *Block) Inner() *Inner { return (*Inner)(unsafe.Pointer(b)) }
 
 // Stat returns the figures of child i.
-func (n *Inner) Stat(i int) block.Stat { return n.stats[i] }
+func (n *Inner) Stat(i int) block.Stat { return n.parts[uint(i)/partKids].stats[uint(i)%partKids] }
 
 // Total returns the figures of the whole node.
 func (n *Inner) Total() (s block.Stat) {
-	for i := range n.stats {
-		s = s.Add(n.stats[i])
+	for i := range n.heads {
+		s = s.Add(n.Stat(i))
 	}
 	return s
 }
@@ -63,16 +119,17 @@ func leafCost(data []byte, kids []*Handle) int32 {
 	return int32(block.Class(blockBytes) + block.Class(len(data)) + block.Class(8*len(kids)) + HandleBytes*len(kids))
 }
 
-// finish computes what follows from keys and Kids.
+// finish computes what follows from keys and children.
 func (n *Inner) finish() {
 	n.plen, n.pfx = len(n.keys.Prefix), head(n.keys.Prefix)
 	for i := 1; i < len(n.heads); i++ {
 		n.heads[i] = head(n.keys.Suffix(i))
 	}
 
-	k := len(n.Kids)
-	n.cost = int32(block.Class(int(unsafe.Sizeof(Inner{}))) + 2*block.Class(8*k) + block.Class(16*k) + HandleBytes*k +
-		block.Class(4*k) + block.Class(int(unsafe.Sizeof(block.Keys{}))) + block.Class(len(n.keys.Prefix)+len(n.keys.Bytes)))
+	k := len(n.heads)
+	parts := (k + partKids - 1) / partKids
+	n.cost = int32(block.Class(int(unsafe.Sizeof(Inner{}))) + parts*block.Class(int(unsafe.Sizeof(part{}))) + HandleBytes*k +
+		block.Class(8*k) + block.Class(4*k) + block.Class(int(unsafe.Sizeof(block.Keys{}))) + block.Class(len(n.keys.Prefix)+len(n.keys.Bytes)))
 }
 
 func newLeaf(data block.Leaf, kids []*Handle) *Block {
@@ -143,8 +200,7 @@ func (n *Inner) sepAbove(i int, key []byte) bool {
 // newInner makes a node from entries; entries[0].sep is not stored.
 func newInner(level uint8, ents []entry) *Inner {
 	k := len(ents)
-	n := &Inner{Block: Block{Kind: block.KindInner, Level: level, Kids: make([]*Handle, k)},
-		heads: make([]uint64, k), stats: make([]block.Stat, k)}
+	n := &Inner{Block: Block{Kind: block.KindInner, Level: level}, heads: make([]uint64, k)}
 	keys := &block.Keys{Offs: make([]uint32, k)}
 	p, total := 0, 0
 	if k > 1 {
@@ -164,7 +220,7 @@ func newInner(level uint8, ents []entry) *Inner {
 		keys.Prefix, keys.Bytes = buf[:p:p], buf[p:]
 	}
 	for i := range ents {
-		n.Kids[i], n.stats[i] = ents[i].h, ents[i].stat
+		n.setKid(i, ents[i].h, ents[i].stat)
 	}
 	n.keys = keys
 	n.finish()
@@ -176,15 +232,19 @@ func AppendPayload(dst []byte, b *Block) []byte {
 	if b.Kind == block.KindValue {
 		return append(dst, b.Data...)
 	}
-	refs := make([]block.Ref, len(b.Kids))
-	for i, h := range b.Kids {
+	refs := make([]block.Ref, b.ChildCount())
+	for i, h := range b.Children() {
 		refs[i] = h.StoredRef()
 	}
 	if b.Kind == block.KindLeaf {
 		return block.AppendRefs(append(dst, b.Data...), refs)
 	}
 	n := b.Inner()
-	return block.AppendInner(dst, n.keys, refs, n.stats)
+	stats := make([]block.Stat, n.Len())
+	for i := range stats {
+		stats[i] = n.Stat(i)
+	}
+	return block.AppendInner(dst, n.keys, refs, stats)
 }
 
 // Decode makes the memory form of a frame. The result does not alias f.
@@ -206,8 +266,10 @@ func Decode(f *block.Frame) (*Block, error) {
 		if len(refs) > MaxKids {
 			return nil, fmt.Errorf("inner node: %d children: %w", len(refs), block.ErrCorrupt)
 		}
-		n := &Inner{Block: Block{Kind: block.KindInner, Level: f.Level, Kids: handles(refs)},
-			heads: make([]uint64, len(refs)), keys: keys, stats: stats}
+		n := &Inner{Block: Block{Kind: block.KindInner, Level: f.Level}, heads: make([]uint64, len(refs)), keys: keys}
+		for i, h := range handles(refs) {
+			n.setKid(i, h, stats[i])
+		}
 		n.finish()
 		return &n.Block, nil
 	}

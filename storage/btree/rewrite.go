@@ -35,7 +35,7 @@ func Find(ld Loader, t block.TreeID, root *Handle, kind block.Kind, level uint8,
 			return false, nil
 		}
 		n := b.Inner()
-		h = n.Kids[n.child(key)]
+		h = n.Kid(n.child(key))
 	}
 	return false, nil
 }
@@ -84,7 +84,7 @@ func (e *Editor) rewrite(h *Handle, kind block.Kind, key []byte, a block.Address
 	case block.KindInner:
 		n := b.Inner()
 		i := n.child(key)
-		kid := e.rewrite(n.Kids[i], kind, key, a)
+		kid := e.rewrite(n.Kid(i), kind, key, a)
 		if kid == nil {
 			return nil
 		}
@@ -105,21 +105,29 @@ func (e *Editor) rewrite(h *Handle, kind block.Kind, key []byte, a block.Address
 
 // replaceKid returns a handle for b with child i replaced. A node made by this edit is changed in place.
 func (e *Editor) replaceKid(h *Handle, b *Block, i int, kid *Handle) *Handle {
-	if h.Born == e.Ver {
-		b.Kids[i] = kid
+	c := b
+	if h.Born != e.Ver {
+		c = shallow(b)
+	}
+	if c.Kind == block.KindInner {
+		n := c.Inner()
+		p := *n.parts[i/partKids]
+		p.kids[i%partKids] = kid
+		n.parts[i/partKids] = &p
+	} else {
+		c.Kids[i] = kid
+	}
+	if c == b {
 		return h
 	}
-	c := shallow(b)
-	c.Kids[i] = kid
 	e.drop(h)
 	return e.create(c)
 }
 
-// shallow copies a block with its list of children; rows, separators and figures are shared.
+// shallow copies a block with its list of children; rows, separators and parts are shared.
 func shallow(b *Block) *Block {
 	if b.Kind == block.KindInner {
 		c := *b.Inner()
-		c.Kids = slices.Clone(b.Kids)
 		return &c.Block
 	}
 	c := *b

@@ -61,10 +61,10 @@ func (v *Verifier) inner(h *Handle, n *Inner, lo, hi []byte) (st block.Stat, ok 
 		return st, false
 	}
 	var seps [][]byte
-	for i := 1; i < len(n.Kids); i++ {
+	for i := 1; i < n.Len(); i++ {
 		seps = append(seps, n.AppendSep(nil, i))
 	}
-	for i, k := range n.Kids {
+	for i, k := range n.Children() {
 		low, high := lo, hi
 		if i > 0 {
 			low = seps[i-1]
@@ -77,8 +77,8 @@ func (v *Verifier) inner(h *Handle, n *Inner, lo, hi []byte) (st block.Stat, ok 
 		}
 		s, known := v.node(k, low, high, int(n.Level)-1)
 		ok = ok && known
-		if known && s != n.stats[i] {
-			v.Report(h, fmt.Sprintf("entry %d says %d rows and sum %x, the child has %d and %x", i, n.stats[i].Rows, n.stats[i].Sum, s.Rows, s.Sum))
+		if known && s != n.Stat(i) {
+			v.Report(h, fmt.Sprintf("entry %d says %d rows and sum %x, the child has %d and %x", i, n.Stat(i).Rows, n.Stat(i).Sum, s.Rows, s.Sum))
 		}
 		st = st.Add(s)
 	}
