@@ -1,10 +1,6 @@
 package exec
 
 import (
-	"encoding/binary"
-	"errors"
-
-	"herd/internal/mem"
 	"herd/planner/plan"
 	"herd/sql/funcs"
 	"herd/sql/types"
@@ -28,9 +24,10 @@ type aggOp struct {
 	setOf   []uint8   // grouping set of each group
 	groupV  []uint32  // group of each row of the batch
 	keyBuf  []byte
+	tuple   []byte
 	lastKey []byte
 	stateM  account
-	stateN  int64
+	forced  int64 // taken for the value being fed although memory was refused
 
 	codec *tupleCodec // input rows, for partitions
 	parts *partitions
@@ -40,27 +37,15 @@ type aggOp struct {
 	cur   *spillReader
 	batch *tupleBatch
 	rows  [][]byte
+	setR  []uint8 // with grouping sets: the set that a row of the partition is for
 
-	loaded bool // groups up to ready can be given
-	ended  bool // no more input
-	ready  int
-	pos    int
-	outB   *outRows
-}
-
-// aggCall is one aggregate.
-type aggCall struct {
-	ref     *plan.Aggref
-	make    func() funcs.Agg
-	agg     funcs.Agg
-	args    []program
-	argv    []*vec.Vector
-	filter  *filterProg
-	direct  []program
-	seen    *keyTable // DISTINCT by hashing
-	argKey  eqKey
-	ordered *aggSort // DISTINCT or ORDER BY by sorting
-	sel     []uint16
+	tight   bool // memory was refused: give what is finished
+	ordered bool // some calls are fed when their groups are given
+	loaded  bool // groups up to ready can be given
+	ended   bool // no more input
+	ready   int
+	pos     int
+	outB    *outRows
 }
 
 func (s *State) buildAgg(n *plan.Agg) (Operator, error) {
@@ -100,54 +85,9 @@ func (s *State) buildAgg(n *plan.Agg) (Operator, error) {
 	return o, nil
 }
 
-// aggregate compiles one aggregate call.
-func (c *compiler) aggregate(a *plan.Aggref, sorted bool) (*aggCall, error) {
-	ci := funcs.CallInfo{Func: a.Agg, ArgTypes: argTypes(a.Args), Result: a.Type, Typmod: a.Typmod, Collation: a.InputColl, Variadic: a.Variadic, ArgFields: argFields(a.Args)}
-	mk, ok := funcs.LookupAgg(ci)
-	if a.Kind == 'h' {
-		mk, ok = hypothetical(ci)
-	}
-	if !ok {
-		return nil, errNoAggregate(ci)
-	}
-	call := &aggCall{ref: a, make: mk, agg: mk()}
-	var err error
-	if call.args, err = c.compileAll(a.Args); err != nil {
-		return nil, err
-	}
-	call.argv = make([]*vec.Vector, len(call.args))
-	if call.filter, err = c.filter(a.Filter); err != nil {
-		return nil, err
-	}
-	if call.direct, err = c.compileAll(a.Direct); err != nil {
-		return nil, err
-	}
-	switch {
-	case len(a.OrderBy) > 0 && funcs.OrderSensitive(a.Agg), a.Distinct && (sorted || funcs.OrderSensitive(a.Agg)), a.Kind == 'o', a.Kind == 'h':
-		call.ordered, err = c.aggSort(a)
-	case a.Distinct:
-		call.seen = &keyTable{}
-		for _, x := range a.Args {
-			call.argKey.cols = append(call.argKey.cols, newEqCol(x.T().Type, x.T().Collation))
-		}
-	}
-	return call, err
-}
-
+// clear forgets all groups and partitions.
 func (o *aggOp) clear() {
-	o.vals.reset()
-	o.setOf, o.lastKey = o.setOf[:0], o.lastKey[:0]
-	for _, c := range o.calls {
-		c.agg.Reset()
-		if c.ordered != nil {
-			c.ordered.reset()
-		}
-		if c.seen != nil {
-			c.seen.reset()
-		}
-	}
-	o.stateM.release()
-	o.stateN = 0
+	o.forget()
 	if o.parts != nil {
 		o.parts.close()
 		o.parts = nil
@@ -156,8 +96,20 @@ func (o *aggOp) clear() {
 		t.f.close()
 	}
 	o.part.f.close()
-	o.todo, o.part, o.cur = nil, distinctPart{}, nil
-	o.full, o.loaded, o.ended, o.ready, o.pos = false, false, false, 0, 0
+	o.todo, o.part, o.cur, o.ended = nil, distinctPart{}, nil, false
+}
+
+// forget drops all groups.
+func (o *aggOp) forget() {
+	o.table.reset()
+	o.vals.reset()
+	o.setOf, o.lastKey = o.setOf[:0], o.lastKey[:0]
+	for _, c := range o.calls {
+		c.forget()
+	}
+	o.stateM.release()
+	o.forced, o.tight = 0, false
+	o.full, o.loaded, o.ready, o.pos = false, false, 0, 0
 }
 
 func (o *aggOp) Open(env *Env) error {
@@ -166,19 +118,13 @@ func (o *aggOp) Open(env *Env) error {
 	o.vals.open(env)
 	o.stateM.acct = env.Acct
 	for _, c := range o.calls {
-		if c.seen != nil {
-			c.seen.open(env)
-		}
-		if c.ordered != nil {
-			c.ordered.open(env)
-		}
+		c.begin(env)
 	}
 	return o.in.Open(env)
 }
 
 func (o *aggOp) Rescan() error {
 	o.clear()
-	o.table.reset()
 	return o.in.Rescan()
 }
 
@@ -187,12 +133,7 @@ func (o *aggOp) Close() error {
 	o.table.close()
 	o.vals.close()
 	for _, c := range o.calls {
-		if c.seen != nil {
-			c.seen.close()
-		}
-		if c.ordered != nil {
-			c.ordered.close()
-		}
+		c.end()
 	}
 	return o.in.Close()
 }
@@ -230,7 +171,7 @@ func (o *aggOp) load(want int) error {
 		}
 		if b == nil {
 			o.ready = len(o.setOf)
-			return o.finishOrdered(o.ready)
+			return o.finish(o.ready)
 		}
 		if err := o.st.interrupt(); err != nil {
 			return err
@@ -238,9 +179,9 @@ func (o *aggOp) load(want int) error {
 		if err := o.consume(b); err != nil {
 			return err
 		}
-		if o.strategy == plan.AggSorted && o.sets == nil && len(o.setOf)-1 >= want {
-			o.ready = len(o.setOf) - 1
-			return o.finishOrdered(o.ready)
+		if done := len(o.setOf) - 1; o.strategy == plan.AggSorted && o.sets == nil && (done >= want || done > 0 && o.tight) {
+			o.ready = done
+			return o.finish(o.ready)
 		}
 	}
 }
@@ -293,6 +234,7 @@ func (o *aggOp) input() (*vec.Batch, error) {
 		o.rows = make([][]byte, vec.MaxRows)
 	}
 	n := 0
+	o.setR = o.setR[:0]
 	for n < vec.MaxRows {
 		rec, err := o.cur.next()
 		if err != nil {
@@ -301,7 +243,11 @@ func (o *aggOp) input() (*vec.Batch, error) {
 		if rec == nil {
 			break
 		}
-		_, _, _, o.rows[n] = splitPart(rec)
+		var set []byte
+		_, set, _, o.rows[n] = splitPart(rec)
+		if o.sets != nil {
+			o.setR = append(o.setR, set[0])
+		}
 		n++
 	}
 	if n == 0 {
@@ -319,142 +265,23 @@ func (o *aggOp) consume(b *vec.Batch) error {
 	if err := o.keys.eval(o.st, b); err != nil {
 		return err
 	}
-	if o.sets == nil {
-		sel, err := o.assign(b)
+	if o.sets == nil || o.part.f != nil {
+		sel, err := o.assign(b, -1)
 		if err != nil {
 			return err
 		}
 		return o.update(b, sel)
 	}
-	for i, set := range o.sets {
-		if err := o.assignSet(b, i, set); err != nil {
+	for i := range o.sets {
+		sel, err := o.assign(b, i)
+		if err != nil {
 			return err
 		}
-		if err := o.update(b, b.Sel); err != nil {
+		if err := o.update(b, sel); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// assign finds the group of every row and returns the rows that have one; the others went to partitions.
-func (o *aggOp) assign(b *vec.Batch) ([]uint16, error) {
-	if o.strategy == plan.AggPlain {
-		each(b.N, b.Sel, func(i int) { o.groupV[i] = 0 })
-		return b.Sel, nil
-	}
-	var err error
-	spilled := false
-	each(b.N, b.Sel, func(i int) {
-		if err != nil {
-			return
-		}
-		k, _ := o.keys.row2(i)
-		var g int
-		if g, err = o.group(k, i); errors.Is(err, errSpillRow) {
-			spilled = true
-			o.groupV[i] = noGroup
-			var cols []*vec.Vector
-			if cols, err = allCols(b); err == nil {
-				o.keyBuf = o.codec.encode(o.keyBuf[:0], cols, i)
-				err = o.parts.write(hashKey(k), nil, true, o.keyBuf)
-			}
-			return
-		}
-		o.groupV[i] = uint32(g)
-	})
-	if err != nil || !spilled {
-		return b.Sel, err
-	}
-	keep := make([]uint16, 0, b.N)
-	each(b.N, b.Sel, func(i int) {
-		if o.groupV[i] != noGroup {
-			keep = append(keep, uint16(i))
-		}
-	})
-	return keep, nil
-}
-
-const noGroup = ^uint32(0)
-
-// row2 is row with NULL equal to NULL, as grouping has it.
-func (k *keySide) row2(i int) ([]byte, bool) { return k.key.row(k.vs, i) }
-
-// group returns the number of the group with key k, whose first row is i.
-func (o *aggOp) group(k []byte, i int) (int, error) {
-	if o.strategy == plan.AggSorted {
-		n := len(o.setOf)
-		if n > 0 && string(o.lastKey) == string(k) {
-			return n - 1, nil
-		}
-		o.lastKey = append(o.lastKey[:0], k...)
-		return n, o.newGroup(i, 0)
-	}
-	h := hashKey(k)
-	if o.full {
-		if g := o.table.find(h, k); g >= 0 {
-			return g, nil
-		}
-		return 0, errSpillRow
-	}
-	g, added, err := o.table.insert(h, k)
-	if err == nil && added {
-		err = o.newGroup(i, 0)
-	}
-	if errors.Is(err, mem.ErrLimit) && o.canSpill() {
-		return 0, o.startSpill()
-	}
-	return g, err
-}
-
-// newGroup stores the key values of row i and extends the states.
-func (o *aggOp) newGroup(i int, set uint8) error {
-	if err := o.vals.add(o.keys.vs, i); err != nil {
-		return err
-	}
-	o.setOf = append(o.setOf, set)
-	return nil
-}
-
-func (o *aggOp) canSpill() bool {
-	return o.st.env.SpillFS != nil && o.sets == nil && o.strategy == plan.AggHash && len(o.setOf) > 0 && (o.part.f == nil || o.part.level < 5)
-}
-
-// startSpill sends rows of new groups to partitions from now on. The key table may hold one key without a group: it is found
-// but has no group number, so the table is rebuilt from the groups.
-func (o *aggOp) startSpill() error {
-	level := 0
-	if o.part.f != nil {
-		level = o.part.level + 1
-	}
-	o.full = true
-	o.parts = newPartitions(o.st.env, level)
-	if o.table.len() > len(o.setOf) {
-		o.table.dropLast()
-	}
-	return errSpillRow
-}
-
-// assignSet finds the groups of the rows for grouping set number n.
-func (o *aggOp) assignSet(b *vec.Batch, n int, set []int) error {
-	var err error
-	each(b.N, b.Sel, func(i int) {
-		if err != nil {
-			return
-		}
-		k := append(o.keyBuf[:0], byte(n))
-		for _, c := range set {
-			k = o.keys.key.cols[c].append(k, o.keys.vs[c], i)
-		}
-		o.keyBuf = k
-		var g int
-		var added bool
-		if g, added, err = o.table.insert(hashKey(k), k); err == nil && added {
-			err = o.newGroup(i, uint8(n))
-		}
-		o.groupV[i] = uint32(g)
-	})
-	return err
 }
 
 // update runs the aggregates over rows sel of b, whose groups are in groupV.
@@ -466,171 +293,46 @@ func (o *aggOp) update(b *vec.Batch, sel []uint16) error {
 		return nil
 	}
 	f := frame{st: o.st, b: b, n: b.N}
-	var size int64
 	for _, c := range o.calls {
 		if err := c.update(&f, o.groupV, sel); err != nil {
 			return err
 		}
-		size += c.agg.Size()
-	}
-	if size > o.stateN {
-		err := o.stateM.grow(size - o.stateN)
-		if errors.Is(err, mem.ErrLimit) && o.canSpill() {
-			if !o.full {
-				if err := o.startSpill(); !errors.Is(err, errSpillRow) {
+		if size := c.agg.Size(); size > c.size {
+			if err := o.stateM.grow(size - c.size); err != nil {
+				if err := o.refused(c, err); err != nil {
 					return err
 				}
+				o.stateM.force(size - c.size)
 			}
-			o.stateM.force(size - o.stateN)
-			err = nil
+			c.size = size
 		}
-		o.stateN = size
+	}
+	return nil
+}
+
+// refused answers the refusal of memory to a call's states: new groups go to partitions, an aggregate that collects its
+// input leaves the rest to be fed group by group, sorted groups that are finished leave.
+func (o *aggOp) refused(c *aggCall, err error) error {
+	if !o.st.env.canSpill(err) {
 		return err
 	}
-	return nil
-}
-
-// force takes n bytes without asking: states of groups that must be finished in memory.
-func (a *account) force(n int64) {
-	if a.acct != nil {
-		a.acct.Force(n)
-		a.used += n
-	}
-}
-
-func (c *aggCall) update(f *frame, groups []uint32, sel []uint16) error {
-	if c.filter != nil {
-		s, err := c.filter.run(f, sel)
-		if err != nil {
-			return err
-		}
-		if sel = s; sel != nil && len(sel) == 0 {
+	if o.strategy == plan.AggSorted && o.sets == nil {
+		if len(o.setOf) > 1 && !o.tight {
+			o.tight = true
 			return nil
 		}
+		return errLargeValue()
 	}
-	var err error
-	for i, a := range c.args {
-		if c.argv[i], err = a.eval(f, sel); err != nil {
-			return err
-		}
+	if len(o.setOf) <= 1 && o.strategy == plan.AggPlain {
+		return errLargeValue()
 	}
-	if c.ordered != nil {
-		return c.ordered.add(f, groups, sel, c)
+	if !o.full && o.canDivide() {
+		o.divide()
 	}
-	if c.seen != nil {
-		keep := reuse(c.sel, f.n)
-		each(f.n, sel, func(i int) {
-			if err != nil {
-				return
-			}
-			b := binary.LittleEndian.AppendUint32(c.argKey.buf[:0], groups[i])
-			for k := range c.argKey.cols {
-				b = c.argKey.cols[k].append(b, c.argv[k], i)
-			}
-			c.argKey.buf = b
-			var added bool
-			if _, added, err = c.seen.insert(hashKey(b), b); added {
-				keep = append(keep, uint16(i))
-			}
-		})
-		if err != nil {
-			return err
-		}
-		c.sel, sel = keep, keep
-		if len(keep) == 0 {
-			return nil
-		}
-	}
-	return c.agg.Update(&f.st.env.Funcs, groups, f.n, sel, c.argv)
-}
-
-// finishOrdered feeds the sorted arguments of groups below n to their aggregates, and direct arguments.
-func (o *aggOp) finishOrdered(n int) error {
-	for _, c := range o.calls {
-		var args []types.Datum
-		f := &frame{st: o.st, n: 1}
-		for _, p := range c.direct {
-			x, err := evalOne(f, p)
-			if err != nil {
-				return err
-			}
-			args = append(args, cloneDatum(x))
-		}
-		if d, ok := c.agg.(funcs.DirectAgg); ok {
-			d.SetDirect(args)
-		}
-		if h, ok := c.agg.(*hypoAgg); ok {
-			h.feed(c.ordered, args, n)
-		} else if c.ordered != nil {
-			if err := c.ordered.feed(o.st, c, n); err != nil {
-				return err
-			}
-		}
+	if _, collects := c.agg.(funcs.Collector); collects {
+		c.full = true
 	}
 	return nil
-}
-
-// give returns the next finished groups.
-func (o *aggOp) give(want int) (*vec.Batch, error) {
-	n := min(want, o.ready-o.pos)
-	o.outB.start(n)
-	if len(o.vals.codec.kinds) > 0 {
-		for g := o.pos; g < o.pos+n; g++ {
-			r := o.outB.addTuple(o.vals.codec, o.vals.rows[g], 0)
-			if o.sets != nil {
-				o.maskKeys(r, o.sets[o.setOf[g]])
-			}
-		}
-	} else {
-		for range n {
-			o.outB.grow()
-		}
-	}
-	for i, c := range o.calls {
-		v := &o.outB.cols[o.nKeys+i]
-		v.Reset(o.outB.kinds[o.nKeys+i], n)
-		if err := c.agg.Final(&o.st.env.Funcs, o.pos, o.pos+n, v); err != nil {
-			return nil, err
-		}
-	}
-	for i, refs := range o.grouping {
-		v := &o.outB.cols[o.nKeys+len(o.calls)+i]
-		v.Reset(types.KindInt, n)
-		for g := range n {
-			v.Int[g] = o.groupingBits(refs, int(o.setOf[o.pos+g]))
-		}
-	}
-	o.pos += n
-	return o.outB.batch(), nil
-}
-
-func (o *aggOp) maskKeys(r int, set []int) {
-	for k := range o.nKeys {
-		in := false
-		for _, c := range set {
-			in = in || c == k
-		}
-		if !in {
-			o.outB.cols[k].SetNull(r)
-		}
-	}
-}
-
-func (o *aggOp) groupingBits(refs []int, set int) int64 {
-	var bits int64
-	for _, ref := range refs {
-		bits <<= 1
-		in := o.sets == nil
-		if !in {
-			for _, c := range o.sets[set] {
-				in = in || c == ref
-			}
-		}
-		if !in {
-			bits |= 1
-		}
-	}
-	return bits
 }
 
 // again prepares for more groups after all ready ones were given: the open group of sorted input, or the next partition.
@@ -641,35 +343,19 @@ func (o *aggOp) again() (bool, error) {
 	o.part.f.close()
 	o.part = distinctPart{}
 	if o.parts != nil {
-		for i, f := range o.parts.files {
-			if f != nil {
-				o.todo = append(o.todo, distinctPart{f: f, level: o.parts.level})
-				o.parts.files[i] = nil
-			}
+		var err error
+		if o.todo, err = o.parts.stack(o.todo); err != nil {
+			return false, err
 		}
 		o.parts = nil
 	}
 	if len(o.todo) == 0 {
 		return false, nil
 	}
-	next := o.todo[len(o.todo)-1]
+	o.part = o.todo[len(o.todo)-1]
 	o.todo = o.todo[:len(o.todo)-1]
-	o.table.reset()
-	o.vals.reset()
-	o.setOf = o.setOf[:0]
-	o.stateM.release()
-	o.stateN, o.full, o.loaded, o.ready, o.pos = 0, false, false, 0, 0
-	for _, c := range o.calls {
-		c.agg.Reset()
-		if c.seen != nil {
-			c.seen.reset()
-		}
-		if c.ordered != nil {
-			c.ordered.reset()
-		}
-	}
-	o.part = next
-	r, err := next.f.reader()
+	o.forget()
+	r, err := o.part.f.reader()
 	o.cur = r
 	return true, err
 }
@@ -677,7 +363,7 @@ func (o *aggOp) again() (bool, error) {
 // carry moves the unfinished last group of sorted input to number 0 and forgets the others.
 func (o *aggOp) carry() error {
 	last := len(o.setOf) - 1
-	o.loaded, o.ready, o.pos = false, 0, 0
+	o.loaded, o.ready, o.pos, o.tight = false, 0, 0, false
 	if last < 0 {
 		return nil
 	}
@@ -694,12 +380,14 @@ func (o *aggOp) carry() error {
 		if err := fresh.Combine(c.agg, m); err != nil {
 			return err
 		}
-		c.agg = fresh
+		c.agg, c.size = fresh, 0
+		if c.rows != nil {
+			c.rows.shift(last)
+		}
 	}
 	t := append([]byte(nil), o.vals.rows[last]...)
 	o.vals.reset()
 	o.setOf = append(o.setOf[:0], 0)
 	o.stateM.release()
-	o.stateN = 0
 	return o.vals.addTuple(t)
 }

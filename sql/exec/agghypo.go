@@ -2,8 +2,6 @@ package exec
 
 import (
 	"bytes"
-	"encoding/binary"
-	"slices"
 
 	"herd/sql/catalog/pgdata"
 	"herd/sql/funcs"
@@ -35,26 +33,17 @@ type hypoAgg struct {
 // hypoCount counts a group's rows: all, those before the hypothetical row, those before or equal, distinct keys before.
 type hypoCount struct{ rows, before, upTo, distinct int64 }
 
-// feed counts the rows of groups below n against the direct arguments.
-func (a *hypoAgg) feed(s *aggSort, direct []types.Datum, n int) {
-	slices.SortFunc(s.items, func(x, y sortItem) int { return compareItems(&x, &y) })
+// count counts the rows of group g, the next in s, against the direct arguments.
+func (a *hypoAgg) count(s *aggSort, direct []types.Datum, g int) error {
 	vs := make([]*vec.Vector, len(s.cols))
 	for i, c := range s.cols {
 		vs[i] = vec.NewConst(c.typ, direct[i])
 	}
 	a.key = appendSortKey(a.key[:0], s.cols, vs, 0)
-	for len(a.g) < n {
-		a.g = append(a.g, hypoCount{})
-	}
-	i := 0
+	x := &a.g[g]
 	var last []byte
-	for ; i < len(s.items); i++ {
-		k := s.items[i].key()
-		g := binary.BigEndian.Uint32(k)
-		if int(g) >= n {
-			break
-		}
-		x := &a.g[g]
+	for it := s.ofGroup(g); it != nil; it = s.ofGroup(g) {
+		k := it.key()
 		x.rows++
 		c := bytes.Compare(k[4:], a.key)
 		if c <= 0 {
@@ -67,8 +56,11 @@ func (a *hypoAgg) feed(s *aggSort, direct []types.Datum, n int) {
 			}
 		}
 		last = k
+		if err := s.advance(); err != nil {
+			return err
+		}
 	}
-	s.keep(i)
+	return nil
 }
 
 func (a *hypoAgg) Grow(g int) error {

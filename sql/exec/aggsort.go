@@ -3,7 +3,6 @@ package exec
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 
 	"herd/planner/plan"
 	"herd/sql/funcs"
@@ -16,27 +15,27 @@ func errNoAggregate(ci funcs.CallInfo) error {
 	return sqlerr.Unsupported("aggregate function %s", funcs.Signature(ci.Func, ci.ArgTypes))
 }
 
-// aggSort collects the arguments of an aggregate with DISTINCT or ORDER BY and feeds them in order, group by group.
+// aggSort collects rows of arguments by group and feeds them to their aggregate group by group when the groups are given:
+// those of an aggregate with DISTINCT or ORDER BY in order, others as they came. It moves to files when memory is refused.
 type aggSort struct {
 	distinct bool
 	progs    []program
 	vs       []*vec.Vector
 	cols     []sortCol
-	nArgs    int
 	codec    *tupleCodec
-	bytes    arena
-	items    []sortItem
-	itemsM   account
-	seq      uint64
-	tmp      []byte
-	batch    *tupleBatch
-	rows     [][]byte
-	groups   []uint32
+	sorter
+	base   uint32  // number that group 0 has in the sorter: sorted input moves on without renumbering rows
+	counts []int64 // by group: rows whose first argument is not NULL
+	countM account
+	tmp    []byte
+	batch  *tupleBatch
+	rows   [][]byte
+	groups []uint32
 }
 
 // aggSort compiles the order: ORDER BY, then (for DISTINCT) all arguments.
 func (c *compiler) aggSort(a *plan.Aggref) (*aggSort, error) {
-	s := &aggSort{distinct: a.Distinct, nArgs: len(a.Args)}
+	s := &aggSort{distinct: a.Distinct}
 	keys := append([]plan.SortKey{}, a.OrderBy...)
 	if a.Distinct {
 		for _, x := range a.Args {
@@ -61,25 +60,27 @@ func (c *compiler) aggSort(a *plan.Aggref) (*aggSort, error) {
 	return s, nil
 }
 
-func (s *aggSort) open(env *Env) {
+func (s *aggSort) begin(env *Env) {
+	s.start(env)
+	s.countM.release()
+	s.countM.acct = env.Acct
+	s.base, s.counts = 0, s.counts[:0]
+}
+
+func (s *aggSort) forget() {
 	s.reset()
-	s.bytes.mem.acct, s.itemsM.acct = env.Acct, env.Acct
+	s.countM.release()
+	s.base, s.counts = 0, s.counts[:0]
 }
 
-func (s *aggSort) reset() {
-	s.bytes.reset()
-	s.itemsM.release()
-	s.items, s.seq = nil, 0
+func (s *aggSort) end() {
+	s.close()
+	s.countM.release()
+	s.counts = nil
 }
 
-func (s *aggSort) close() {
-	s.reset()
-	s.bytes.mem.release()
-	s.bytes.chunks = nil
-}
-
-// add stores the arguments (already evaluated in c.argv) of rows sel.
-func (s *aggSort) add(f *frame, groups []uint32, sel []uint16, c *aggCall) error {
+// collect stores the arguments (already evaluated in c.argv) of rows sel.
+func (s *aggSort) collect(f *frame, groups []uint32, sel []uint16, c *aggCall) error {
 	var err error
 	for i, p := range s.progs {
 		if s.vs[i], err = p.eval(f, sel); err != nil {
@@ -95,73 +96,90 @@ func (s *aggSort) add(f *frame, groups []uint32, sel []uint16, c *aggCall) error
 }
 
 func (s *aggSort) addRow(group uint32, args []*vec.Vector, i int) error {
-	rec := binary.BigEndian.AppendUint32(append(s.tmp[:0], 0, 0, 0, 0), group)
-	rec = appendSortKey(rec, s.cols, s.vs, i)
-	binary.LittleEndian.PutUint32(rec, uint32(len(rec)-4))
-	it := sortItem{prefix: keyPrefix(rec[4:]), seq: s.seq}
-	s.seq++
-	rec = s.codec.encode(rec, args, i)
-	s.tmp = rec
-	var err error
-	if it.rec, err = s.bytes.save(rec); err != nil {
-		return err
-	}
-	if len(s.items) == cap(s.items) {
-		if err := s.itemsM.grow(int64(40 * max(16, cap(s.items)))); err != nil {
-			return err
+	if n := int(group) + 1; n > len(s.counts) {
+		if n > cap(s.counts) {
+			if err := s.countM.grow(int64(16*n - 8*cap(s.counts))); err != nil {
+				return err
+			}
+			s.counts = append(make([]int64, 0, 2*n), s.counts...)
 		}
+		old := len(s.counts)
+		s.counts = s.counts[:n]
+		clear(s.counts[old:])
 	}
-	s.items = append(s.items, it)
-	return nil
+	if len(args) > 0 && !args[0].IsNull(i) {
+		s.counts[group]++
+	}
+	rec := binary.BigEndian.AppendUint32(append(s.tmp[:0], 0, 0, 0, 0), s.base+group)
+	rec = appendSortKey(rec, s.cols, s.vs, i)
+	it := s.item(rec, len(rec)-4)
+	it.rec = s.codec.encode(rec, args, i)
+	s.tmp = it.rec
+	return s.add(it)
 }
 
-// feed updates the aggregate with the arguments of groups below n; group n, if it has any, becomes group 0.
-func (s *aggSort) feed(st *State, c *aggCall, n int) error {
-	slices.SortFunc(s.items, func(a, b sortItem) int { return compareItems(&a, &b) })
-	if err := c.agg.Grow(n); err != nil {
-		return err
+// ofGroup returns the next row, nil when it is not of the group.
+func (s *aggSort) ofGroup(g int) *sortItem {
+	it := s.peek()
+	if it == nil || binary.BigEndian.Uint32(it.key()) != s.base+uint32(g) {
+		return nil
+	}
+	return it
+}
+
+// feed updates the aggregate with the rows of group g, which must be the next in the sorter.
+func (s *aggSort) feed(o *aggOp, c *aggCall, g int) error {
+	if a, ok := c.agg.(funcs.CountedAgg); ok && g < len(s.counts) {
+		a.Expect(g, s.counts[g])
 	}
 	var last []byte
-	i := 0
-	for i < len(s.items) {
+	for {
 		s.rows, s.groups = s.rows[:0], s.groups[:0]
-		for ; i < len(s.items) && len(s.rows) < vec.MaxRows; i++ {
-			k := s.items[i].key()
-			g := binary.BigEndian.Uint32(k)
-			if int(g) >= n {
+		for len(s.rows) < vec.MaxRows {
+			it := s.ofGroup(g)
+			if it == nil {
 				break
 			}
-			if s.distinct && last != nil && bytes.Equal(k, last) {
-				continue
+			if k := it.key(); !s.distinct || last == nil || !bytes.Equal(k, last) {
+				last = k
+				s.rows, s.groups = append(s.rows, it.tuple()), append(s.groups, uint32(g))
 			}
-			last = k
-			s.rows, s.groups = append(s.rows, s.items[i].tuple()), append(s.groups, g)
+			if err := s.advance(); err != nil {
+				return err
+			}
 		}
 		if len(s.rows) == 0 {
-			break
+			return nil
+		}
+		if err := o.st.interrupt(); err != nil {
+			return err
 		}
 		b := s.batch.set(s.rows)
 		cols, err := allCols(b)
 		if err != nil {
 			return err
 		}
-		if err := c.agg.Update(&st.env.Funcs, s.groups, b.N, nil, cols); err != nil {
+		if err := c.agg.Update(&o.st.env.Funcs, s.groups, b.N, nil, cols); err != nil {
+			return err
+		}
+		if err := o.growValue(c); err != nil {
 			return err
 		}
 	}
-	s.keep(i)
-	return nil
 }
 
-// keep forgets the first n items; those left are of one group, which becomes group 0.
-func (s *aggSort) keep(n int) {
-	rest := s.items[n:]
-	for k := range rest {
-		binary.BigEndian.PutUint32(rest[k].rec[4:], 0)
-		rest[k].prefix = keyPrefix(rest[k].key())
+// shift forgets groups below n, all of whose rows were fed; group n becomes group 0.
+func (s *aggSort) shift(n int) {
+	s.base += uint32(n)
+	s.counts = s.counts[:copy(s.counts, s.counts[min(n, len(s.counts)):])]
+	s.compact()
+	if s.spilled() {
+		return
 	}
-	s.items = append([]sortItem(nil), rest...)
-	if len(rest) == 0 {
-		s.reset()
+	s.base = 0 // what is left is of one group
+	for i := s.at; i < len(s.items); i++ {
+		it := &s.items[i]
+		binary.BigEndian.PutUint32(it.rec[4:], 0)
+		it.prefix = keyPrefix(it.key())
 	}
 }

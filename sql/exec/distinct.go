@@ -148,7 +148,7 @@ func (o *distinctOp) first(i int) (bool, error) {
 		if o.part.f != nil {
 			level = o.part.level + 1
 		}
-		if level > 5 {
+		if level > maxSpillLevel {
 			return false, err
 		}
 		o.full = true
@@ -199,11 +199,9 @@ func (o *distinctOp) nextPart() (bool, error) {
 	o.part.f.close()
 	o.part = distinctPart{}
 	if o.parts != nil {
-		for i, f := range o.parts.files {
-			if f != nil {
-				o.todo = append(o.todo, distinctPart{f: f, level: o.parts.level})
-				o.parts.files[i] = nil
-			}
+		var err error
+		if o.todo, err = o.parts.stack(o.todo); err != nil {
+			return false, err
 		}
 		o.parts = nil
 	}

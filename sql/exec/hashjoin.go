@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"encoding/binary"
 	"errors"
 
 	"herd/internal/mem"
@@ -9,9 +8,6 @@ import (
 	"herd/sql/types"
 	"herd/sql/vec"
 )
-
-// spillParts is the number of partitions that a hash table's input is divided into when memory is refused.
-const spillParts = 32
 
 // hashJoinOp builds a hash table of its right input and probes it with its left input. When memory is refused both inputs
 // are divided by hash into partition files, which are then joined one after the other.
@@ -724,7 +720,7 @@ func (o *hashJoinOp) loadPart(part joinPart) (split bool, err error) {
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, mem.ErrLimit) || part.level >= 5 {
+		if !errors.Is(err, mem.ErrLimit) || part.level >= maxSpillLevel {
 			return false, errMemory(err)
 		}
 		return true, o.repartition(part)
@@ -764,48 +760,4 @@ func (o *hashJoinOp) repartition(part joinPart) error {
 	}
 	p.stack(part.level + 1)
 	return nil
-}
-
-// partitions are files that divide rows by five bits of their hash; each level takes other bits.
-type partitions struct {
-	env   *Env
-	level int
-	files [spillParts]*spillFile
-	head  []byte
-}
-
-func newPartitions(env *Env, level int) *partitions { return &partitions{env: env, level: level} }
-
-// write adds a record: hash, key (ok false: it matches nothing), tuple.
-func (p *partitions) write(h uint64, k []byte, ok bool, tuple []byte) error {
-	i := h >> (59 - 5*p.level) & (spillParts - 1)
-	if p.files[i] == nil {
-		f, err := newSpill(p.env)
-		if err != nil {
-			return err
-		}
-		p.files[i] = f
-	}
-	n := uint32(len(k)) << 1
-	if ok {
-		n |= 1
-	}
-	p.head = binary.LittleEndian.AppendUint64(p.head[:0], h)
-	p.head = binary.LittleEndian.AppendUint32(p.head, n)
-	return p.files[i].write(p.head, k, tuple)
-}
-
-// splitPart takes a record of partitions.write apart.
-func splitPart(rec []byte) (h uint64, k []byte, ok bool, tuple []byte) {
-	h = binary.LittleEndian.Uint64(rec)
-	n := binary.LittleEndian.Uint32(rec[8:])
-	end := 12 + int(n>>1)
-	return h, rec[12:end:end], n&1 != 0, rec[end:]
-}
-
-func (p *partitions) close() {
-	for i, f := range p.files {
-		f.close()
-		p.files[i] = nil
-	}
 }

@@ -123,22 +123,7 @@ func (o *materializeOp) Next(want int) (*vec.Batch, error) {
 	if err := o.kept.addBatch(b); err != nil {
 		return nil, err
 	}
-	o.read.pos = o.kept.len()
-	if o.read.sr != nil || o.kept.spill != nil {
-		return o.skipSpill(b)
-	}
-	return b, nil
-}
-
-// skipSpill moves the file reader over the tuples of b, which go up directly.
-func (o *materializeOp) skipSpill(b *vec.Batch) (*vec.Batch, error) {
-	if err := o.kept.spill.flush(); err != nil {
-		return nil, err
-	}
-	if o.read.sr == nil {
-		o.read.sr = &spillReader{s: o.kept.spill}
-	}
-	o.read.sr.off, o.read.sr.buf, o.read.sr.pos = o.kept.spill.size, nil, 0
+	o.read.seek(o.kept.len()) // the rows of b go up directly
 	return b, nil
 }
 

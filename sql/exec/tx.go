@@ -77,9 +77,13 @@ func errMemory(err error) error {
 
 // account is an operator's share of the statement's account: it remembers what it took so that reset can give it back.
 type account struct {
-	acct *mem.Account
-	used int64
+	acct  *mem.Account
+	used  int64
+	floor int64 // instead of spillFloor, when that is less
 }
+
+// spillFloor is what an account may hold, in bytes, whatever the limit says: with less, an operator that spills could not get on.
+const spillFloor = 16 << 10
 
 // grow asks for n bytes; the error is mem.ErrLimit.
 func (a *account) grow(n int64) error {
@@ -87,10 +91,29 @@ func (a *account) grow(n int64) error {
 		return nil
 	}
 	if err := a.acct.Grow(n); err != nil {
-		return err
+		if a.used+n > max(a.floor, spillFloor) {
+			return err
+		}
+		a.acct.Force(n)
 	}
 	a.used += n
 	return nil
+}
+
+// force takes n bytes without asking: what is held already, or bounded and needed to go on.
+func (a *account) force(n int64) {
+	if a.acct != nil {
+		a.acct.Force(n)
+		a.used += n
+	}
+}
+
+// shrink gives n bytes back.
+func (a *account) shrink(n int64) {
+	if a.acct != nil {
+		a.acct.Shrink(n)
+		a.used -= n
+	}
 }
 
 // release gives everything back.

@@ -67,6 +67,9 @@ func (s *State) writer(n *plan.ModifyTable) (*tableWriter, error) {
 	}
 	c := s.compiler()
 	for _, ix := range rel.Indexes {
+		if ix.State == catalog.IndexInvalid {
+			continue
+		}
 		var x *plan.IndexExprs
 		for i := range n.Indexes {
 			if n.Indexes[i].Index.OID == ix.OID {
@@ -341,15 +344,12 @@ func (w *tableWriter) moveEntry(ix *indexWriter, ob, nb *vec.Batch, oldKey, newK
 		if bytes.Equal(oldKey, newKey) {
 			return nil
 		}
-		return w.tx().Put(ix.def.Tree, n, newKey)
+		if ix.def.State == catalog.IndexValid {
+			return w.tx().Put(ix.def.Tree, n, newKey)
+		}
 	}
 	if had {
-		if wasEnforced {
-			if err := w.claim(ix.def.Tree, k); err != nil {
-				return err
-			}
-		}
-		if err := w.tx().Delete(ix.def.Tree, k); err != nil {
+		if err := w.removeEntry(ix, k, wasEnforced, oldKey); err != nil {
 			return err
 		}
 	}
@@ -357,6 +357,23 @@ func (w *tableWriter) moveEntry(ix *indexWriter, ob, nb *vec.Batch, oldKey, newK
 		return w.addEntry(ix, nb, newKey)
 	}
 	return nil
+}
+
+// removeEntry removes the entry of a row. In an index that is being built a row may have no entry yet, and another row
+// with the same values one under the same key: that one stays, for the build to find.
+func (w *tableWriter) removeEntry(ix *indexWriter, key []byte, enforced bool, rowKey []byte) error {
+	if enforced {
+		if err := w.claim(ix.def.Tree, key); err != nil {
+			return err
+		}
+		if ix.def.State != catalog.IndexValid {
+			owner, found, err := w.tx().NewestGet(ix.def.Tree, key)
+			if err != nil || found && !bytes.Equal(owner, rowKey) {
+				return err
+			}
+		}
+	}
+	return w.tx().Delete(ix.def.Tree, key)
 }
 
 // delete removes a row, which is locked.
@@ -372,12 +389,7 @@ func (w *tableWriter) delete(key, old []byte) error {
 		if !ok {
 			continue
 		}
-		if enforced {
-			if err := w.claim(ix.def.Tree, k); err != nil {
-				return err
-			}
-		}
-		if err := tx.Delete(ix.def.Tree, k); err != nil {
+		if err := w.removeEntry(ix, k, enforced, key); err != nil {
 			return err
 		}
 	}

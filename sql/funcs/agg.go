@@ -28,6 +28,21 @@ type DirectAgg interface {
 	SetDirect(args []types.Datum)
 }
 
+// Collector is an aggregate whose states hold their whole input. The executor may feed the groups one after the other and
+// drop each when its result is taken.
+type Collector interface {
+	Agg
+	// Drop forgets the state of a group.
+	Drop(group int)
+}
+
+// CountedAgg is an aggregate that is fed one group at a time and wants to know before how many rows the group has.
+type CountedAgg interface {
+	Agg
+	// Expect says that rows rows whose first argument is not NULL will come for a group.
+	Expect(group int, rows int64)
+}
+
 // aggMaker makes the factory of a call site; nil when the argument types are not supported.
 type aggMaker func(ci *CallInfo) func() Agg
 

@@ -45,6 +45,12 @@ func (a *stringAgg) Grow(g int) error { a.g = extendTo(a.g, g); return nil }
 func (a *stringAgg) Size() int64      { return int64(40*cap(a.g)) + a.bytes }
 func (a *stringAgg) Reset()           { clear(a.g); a.g, a.bytes = a.g[:0], 0 }
 
+// Drop implements Collector.
+func (a *stringAgg) Drop(g int) {
+	a.bytes -= int64(cap(a.g[g].buf))
+	a.g[g] = stringState{}
+}
+
 func (a *stringAgg) Update(_ *Ctx, groups []uint32, n int, sel []uint16, args []*vec.Vector) error {
 	loop(n, sel, func(i int) {
 		if args[0].IsNull(i) {
@@ -76,8 +82,9 @@ func (a *stringAgg) Combine(other Agg, m []uint32) error {
 			s.cut = o.cut
 		}
 		s.seen = true
+		old := cap(s.buf)
 		s.buf = append(s.buf, o.buf...)
-		a.bytes += int64(len(o.buf))
+		a.bytes += int64(cap(s.buf) - old)
 	}
 	return nil
 }
@@ -110,6 +117,12 @@ func (a *arrayAgg) Grow(g int) error { a.g = extendTo(a.g, g); return nil }
 func (a *arrayAgg) Size() int64      { return int64(40*cap(a.g)) + a.bytes }
 func (a *arrayAgg) Reset()           { clear(a.g); a.g, a.bytes = a.g[:0], 0 }
 
+// Drop implements Collector.
+func (a *arrayAgg) Drop(g int) {
+	a.bytes -= int64(cap(a.g[g].buf))
+	a.g[g] = arrayState{}
+}
+
 func (a *arrayAgg) Update(_ *Ctx, groups []uint32, n int, sel []uint16, args []*vec.Vector) error {
 	v := args[0]
 	loop(n, sel, func(i int) {
@@ -135,10 +148,11 @@ func (a *arrayAgg) Combine(other Agg, m []uint32) error {
 			continue
 		}
 		s := &a.g[m[g]]
+		old := cap(s.buf)
 		s.buf = append(s.buf, o.buf...)
 		s.n += o.n
 		s.nulls = s.nulls || o.nulls
-		a.bytes += int64(len(o.buf))
+		a.bytes += int64(cap(s.buf) - old)
 	}
 	return nil
 }
@@ -180,6 +194,14 @@ func (a *stackAgg) Grow(g int) error { a.g = extendTo(a.g, g); return nil }
 func (a *stackAgg) Size() int64      { return int64(24*cap(a.g)) + a.bytes }
 func (a *stackAgg) Reset()           { clear(a.g); a.g, a.bytes = a.g[:0], 0 }
 
+// Drop implements Collector.
+func (a *stackAgg) Drop(g int) {
+	for _, b := range a.g[g] {
+		a.bytes -= int64(len(b) + 24)
+	}
+	a.g[g] = nil
+}
+
 func (a *stackAgg) Update(_ *Ctx, groups []uint32, n int, sel []uint16, args []*vec.Vector) error {
 	return loopErr(n, sel, func(i int) error {
 		if args[0].IsNull(i) {
@@ -214,8 +236,12 @@ func sameShape(a, b types.Array) bool {
 
 func (a *stackAgg) Combine(other Agg, m []uint32) error {
 	for g, o := range other.(*stackAgg).g {
-		if m[g] != ^uint32(0) {
-			a.g[m[g]] = append(a.g[m[g]], o...)
+		if m[g] == ^uint32(0) {
+			continue
+		}
+		a.g[m[g]] = append(a.g[m[g]], o...)
+		for _, b := range o {
+			a.bytes += int64(len(b) + 24)
 		}
 	}
 	return nil

@@ -53,6 +53,12 @@ func (a *jsonAgg) Grow(g int) error { a.g = extendTo(a.g, g); return nil }
 func (a *jsonAgg) Size() int64      { return int64(24*cap(a.g)) + a.bytes }
 func (a *jsonAgg) Reset()           { clear(a.g); a.g, a.bytes = a.g[:0], 0 }
 
+// Drop implements Collector.
+func (a *jsonAgg) Drop(g int) {
+	a.bytes -= int64(cap(a.g[g]))
+	a.g[g] = nil
+}
+
 func (a *jsonAgg) Update(c *Ctx, groups []uint32, n int, sel []uint16, args []*vec.Vector) error {
 	v := args[0]
 	if a.object {
@@ -134,11 +140,12 @@ func (a *jsonAgg) Combine(other Agg, m []uint32) error {
 			continue
 		}
 		b := a.g[m[g]]
+		old := cap(b)
 		if b != nil {
 			b = append(b, ", "...)
 		}
 		a.g[m[g]] = append(b, o...)
-		a.bytes += int64(len(o))
+		a.bytes += int64(cap(a.g[m[g]]) - old)
 	}
 	return nil
 }

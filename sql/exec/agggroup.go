@@ -1,0 +1,133 @@
+package exec
+
+import (
+	"herd/planner/plan"
+	"herd/sql/vec"
+)
+
+const noGroup = ^uint32(0)
+
+// assign finds the group of every row and returns the rows that have one; the others went to partitions. set is the grouping
+// set to do, -1 when there are none or when the rows say it themselves.
+func (o *aggOp) assign(b *vec.Batch, set int) ([]uint16, error) {
+	if o.strategy == plan.AggPlain && o.sets == nil {
+		each(b.N, b.Sel, func(i int) { o.groupV[i] = 0 })
+		return b.Sel, nil
+	}
+	var err error
+	spilled := false
+	each(b.N, b.Sel, func(i int) {
+		if err != nil {
+			return
+		}
+		n := set
+		if n < 0 && o.sets != nil {
+			n = int(o.setR[i])
+		}
+		k := o.key(i, n)
+		var g int
+		if g, err = o.group(k, i, max(n, 0)); err == errSpillRow {
+			spilled = true
+			o.groupV[i] = noGroup
+			err = o.divert(b, i, k, n)
+			return
+		}
+		o.groupV[i] = uint32(g)
+	})
+	if err != nil || !spilled {
+		return b.Sel, err
+	}
+	keep := make([]uint16, 0, b.N)
+	each(b.N, b.Sel, func(i int) {
+		if o.groupV[i] != noGroup {
+			keep = append(keep, uint16(i))
+		}
+	})
+	return keep, nil
+}
+
+// key is the grouping key of row i in a grouping set, NULL equal to NULL.
+func (o *aggOp) key(i, set int) []byte {
+	if set < 0 {
+		k, _ := o.keys.row2(i)
+		return k
+	}
+	k := append(o.keyBuf[:0], byte(set))
+	for _, c := range o.sets[set] {
+		k = o.keys.key.cols[c].append(k, o.keys.vs[c], i)
+	}
+	o.keyBuf = k
+	return k
+}
+
+// row2 is row with NULL equal to NULL, as grouping has it.
+func (k *keySide) row2(i int) ([]byte, bool) { return k.key.row(k.vs, i) }
+
+// divert writes row i to the partition of its key.
+func (o *aggOp) divert(b *vec.Batch, i int, k []byte, set int) error {
+	cols, err := allCols(b)
+	if err != nil {
+		return err
+	}
+	var tag []byte
+	if set >= 0 {
+		tag = []byte{byte(set)}
+	}
+	h := hashKey(k)
+	o.tuple = o.codec.encode(o.tuple[:0], cols, i)
+	return o.parts.write(h, tag, true, o.tuple)
+}
+
+// group returns the number of the group with key k, whose first row is i.
+func (o *aggOp) group(k []byte, i, set int) (int, error) {
+	if o.strategy == plan.AggSorted && o.sets == nil {
+		n := len(o.setOf)
+		if n > 0 && string(o.lastKey) == string(k) {
+			return n - 1, nil
+		}
+		o.lastKey = append(o.lastKey[:0], k...)
+		return n, o.newGroup(i, 0)
+	}
+	h := hashKey(k)
+	if o.full {
+		if g := o.table.find(h, k); g >= 0 {
+			return g, nil
+		}
+		return 0, errSpillRow
+	}
+	g, added, err := o.table.insert(h, k)
+	if err == nil && added {
+		if err = o.newGroup(i, uint8(set)); err != nil {
+			o.table.dropLast()
+		}
+	}
+	if err != nil && o.st.env.canSpill(err) && o.canDivide() {
+		o.divide()
+		return 0, errSpillRow
+	}
+	return g, err
+}
+
+// newGroup stores the key values of row i.
+func (o *aggOp) newGroup(i int, set uint8) error {
+	if err := o.vals.add(o.keys.vs, i); err != nil {
+		return err
+	}
+	o.setOf = append(o.setOf, set)
+	return nil
+}
+
+// canDivide says whether rows of new groups can go to partitions.
+func (o *aggOp) canDivide() bool {
+	return (o.sets != nil || o.strategy == plan.AggHash) && len(o.setOf) > 0 && (o.part.f == nil || o.part.level < maxSpillLevel)
+}
+
+// divide sends rows of new groups to partitions from now on.
+func (o *aggOp) divide() {
+	level := 0
+	if o.part.f != nil {
+		level = o.part.level + 1
+	}
+	o.full = true
+	o.parts = newPartitions(o.st.env, level)
+}
