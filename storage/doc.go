@@ -59,7 +59,8 @@
 //	snapshot.go    Snapshot
 //	apply.go       Apply, ApplySorted
 //	fork.go        Fork: big commits
-//	overlay.go     Overlay and Root; overtree.go their tree and its iterator; overspill.go overlays larger than memory
+//	overlay.go     Overlay and Root; overtree.go their tree and its iterator; overspill.go overlays larger than memory;
+//	               overrun.go their stretches of new rows, which a commit takes over
 //	view.go        View
 //	cursor.go      Cursor, KeyBuf
 //	pins.go        ReaderSlot, retire lists

@@ -34,7 +34,8 @@ type Fork struct {
 	drops   []*tree
 	limit   int // length of created at which the dead are sorted out
 	w       *segmentWriter
-	fresh   int64 // bytes of blocks made since the last flush
+	took    []*segmentWriter // of grafted leaves
+	fresh   int64            // bytes of blocks made since the last flush
 
 	mu  sync.Mutex
 	tip []*btree.Handle // guarded by mu: blocks that commits on the tip made since base; dead after Finish
@@ -86,6 +87,12 @@ func (f *Fork) apply(sets []ChangeSet) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("fork: %w", err)
 	}
+	f.settle()
+	return cat, nil
+}
+
+// settle books what the applier has made and replaced.
+func (f *Fork) settle() {
 	// Blocks that died again before this call are in the books, those of this call are not yet.
 	freed := f.st.books.bury(f.ap.ed.Dead)
 	made := f.st.books.adopt(f.ap.ed.Created)
@@ -108,7 +115,6 @@ func (f *Fork) apply(sets []ChangeSet) (bool, error) {
 		f.created = alive
 		f.limit = 2*len(alive) + 4096
 	}
-	return cat, nil
 }
 
 // appendAlive appends the handles of hs that did not die.
@@ -133,8 +139,7 @@ func (f *Fork) Finish(seq Seq, tip *Snapshot) (*Snapshot, error) {
 	if f.cat {
 		next.catalog = seq
 	}
-	if f.w != nil {
-		f.w.leave()
+	if f.leave() {
 		st.written.Store(max(st.written.Load(), next.ver)) // before the cleaner may correct books again
 	}
 	st.forkActive.Store(nil)
@@ -153,9 +158,7 @@ func (f *Fork) Finish(seq Seq, tip *Snapshot) (*Snapshot, error) {
 // Abandon drops the fork.
 func (f *Fork) Abandon() {
 	st := f.st
-	if f.w != nil {
-		f.w.leave()
-	}
+	f.leave()
 	st.forkActive.Store(nil)
 	var memory, disk []*btree.Handle
 	for _, h := range f.created {
@@ -173,6 +176,17 @@ func (f *Fork) Abandon() {
 	}
 	f.slot.Close()
 	f.created, f.retired, f.tip, f.drops = nil, nil, nil, nil
+}
+
+// leave hands the files of the fork's blocks to the next checkpoint, and reports whether there are any.
+func (f *Fork) leave() bool {
+	if f.w != nil {
+		f.took = append(f.took, f.w)
+	}
+	for _, w := range f.took {
+		w.leave()
+	}
+	return len(f.took) > 0
 }
 
 // forkFlush is how many bytes of new blocks a fork gathers before it writes its leaves, so that they can be evicted: a

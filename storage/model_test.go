@@ -35,20 +35,21 @@ func (r rowsModel) sorted() []string { return slices.Sorted(maps.Keys(r)) }
 
 // fixture is a store beside its model.
 type fixture struct {
-	t     *testing.T
-	r     *rand.Rand
-	fs    vfs.FS
-	page  int
-	limit int64
-	st    *Store
-	tip   *Snapshot
-	seq   Seq
-	model dbModel
-	saved dbModel // what the manifest has
-	slot  *ReaderSlot
-	acct  *mem.Account
-	next  TreeID
-	moves int // overlays that moved to private blocks
+	t      *testing.T
+	r      *rand.Rand
+	fs     vfs.FS
+	page   int
+	limit  int64
+	st     *Store
+	tip    *Snapshot
+	seq    Seq
+	model  dbModel
+	saved  dbModel // what the manifest has
+	slot   *ReaderSlot
+	acct   *mem.Account
+	next   TreeID
+	moves  int // overlays that moved to private blocks
+	grafts int // of these, some whose leaves a fork took
 }
 
 func newFixture(t *testing.T, seed int64, page int) *fixture {
@@ -328,10 +329,10 @@ func TestModel(t *testing.T) {
 	if testing.Short() {
 		rounds = 60
 	}
-	moves := 0
+	moves, grafts := 0, 0
 	defer func() {
-		if moves == 0 {
-			t.Error("no overlay moved to private blocks")
+		if moves == 0 || grafts == 0 {
+			t.Errorf("%d overlays moved to private blocks, %d were grafted", moves, grafts)
 		}
 	}()
 	for _, page := range []int{256, 1024, 8192} {
@@ -344,7 +345,7 @@ func TestModel(t *testing.T) {
 				f.checkpoint()
 				f.compare(View{Snap: f.tip}, f.model)
 				f.reopen()
-				moves += f.moves
+				moves, grafts = moves+f.moves, grafts+f.grafts
 			})
 		}
 	}
@@ -400,6 +401,7 @@ func (f *fixture) own() {
 	if f.r.Intn(2) == 0 { // moves to private blocks now and then
 		o.SpillTo(f.st)
 		o.moveAt = int64(2000 + f.r.Intn(20000))
+		o.runMin = 2 + f.r.Intn(20)
 	}
 	type saved struct {
 		root Root
@@ -407,13 +409,20 @@ func (f *fixture) own() {
 	}
 	m := f.model.clone()
 	var roots []saved
-	for range 1 + f.r.Intn(8) {
+	for i := range 1 + f.r.Intn(8) {
 		roots = append(roots, saved{o.Root(), m.clone()})
 		for range f.r.Intn(12) * (1 + f.r.Intn(2)*10) {
 			ids := slices.Sorted(maps.Keys(m))
 			t := ids[f.r.Intn(len(ids))]
 			k := f.key()
-			switch f.r.Intn(12) {
+			switch f.r.Intn(13) {
+			case 12: // a stretch of new rows in order, as COPY makes them
+				for n := range f.r.Intn(60) {
+					k := fmt.Appendf(nil, "run/%08d/%d", f.seq+Seq(i), n+1000)
+					v := f.val()
+					must(f.t, o.Put(t, k, v, uint32(4+i)))
+					m[t][string(k)] = string(v)
+				}
 			case 0:
 				if len(ids) > 2 && f.r.Intn(5) == 0 {
 					must(f.t, o.DropTree(t))
@@ -460,16 +469,45 @@ func (f *fixture) own() {
 	if len(walked) != len(o.Changes()) {
 		f.t.Fatal("a walk and Changes differ")
 	}
-	f.apply(walked)
-	f.compare(View{Snap: f.tip}, f.model)
-	if o.root.base != nil {
+	if o.Moved() {
 		f.moves++
 	}
+	if o.Moved() && f.r.Intn(2) == 0 {
+		f.graft(o)
+	} else {
+		f.apply(walked)
+	}
+	f.compare(View{Snap: f.tip}, f.model)
 	o.Reset()
 	if n := f.st.Stats().Spilled; o.st != nil && n != 0 {
 		f.t.Fatalf("%d bytes of scratch files are left after Reset", n)
 	}
+	f.compare(View{Snap: f.tip}, f.model)
 	if o.Bytes() != 0 || o.Len() != 0 || len(o.Changes()) != 0 {
 		f.t.Fatal("an overlay is not empty after Reset")
+	}
+}
+
+// graft commits an overlay as a big one.
+func (f *fixture) graft(o *Overlay) {
+	f.t.Helper()
+	fork, err := f.st.Fork(f.tip)
+	must(f.t, err)
+	must(f.t, fork.Graft(o))
+	if len(o.grafted) > 0 {
+		f.grafts++
+	}
+	w := o.Walk()
+	for cs := w.Next(nil, 50); len(cs) > 0; cs = w.Next(nil, 50) {
+		must(f.t, fork.Merge(cs))
+	}
+	must(f.t, w.Err())
+	o.Reset()
+	f.seq++
+	f.tip, err = fork.Finish(f.seq, f.tip)
+	must(f.t, err)
+	f.pin()
+	if f.r.Intn(3) == 0 {
+		f.st.Evict(1 << 30)
 	}
 }

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"herd/internal/invariant"
@@ -94,8 +95,13 @@ type Overlay struct {
 
 	st      *Store          // where private blocks go; nil: nowhere
 	moveAt  int64           // booked bytes at which the first move happens
+	runMin  int             // rows from which a stretch becomes a run
 	mover   *btree.Editor   // makes private blocks
 	private []*btree.Handle // all private blocks since Reset
+	pinned  []*btree.Handle // of these, leaves whose long values must be found again
+	writer  *segmentWriter  // of the blocks of runs
+	grafted map[TreeID]bool // trees that a fork has taken runs of
+	onMove  func(ChangeSet) error
 }
 
 const (
@@ -268,7 +274,7 @@ func (o *Overlay) Len() int { return o.root.count }
 // Bytes returns the bytes of the changes, those moved to private blocks included.
 func (o *Overlay) Bytes() int64 {
 	if b := o.root.base; b != nil {
-		return o.bytes + b.bytes
+		return o.bytes + b.bytes + b.run
 	}
 	return o.bytes
 }
@@ -280,8 +286,7 @@ func (o *Overlay) Reset() {
 		return
 	}
 	if o.private != nil {
-		o.st.dropPrivate(o.private)
-		o.private, o.mover = nil, nil
+		o.dropPrivate()
 	}
 	o.acct.Shrink(o.bytes)
 	o.bytes = 0
@@ -301,22 +306,49 @@ func (o *Overlay) Reset() {
 	o.arena = o.chunk
 }
 
+// dropPrivate gives the private blocks back, except those that a fork has taken.
+func (o *Overlay) dropPrivate() {
+	for _, h := range o.pinned {
+		h.Unpin()
+	}
+	o.st.dropPrivate(o.private)
+	if o.writer != nil {
+		o.writer.leave()
+	}
+	o.private, o.pinned, o.mover, o.writer, o.grafted = nil, nil, nil, nil, nil
+}
+
 // Walk passes over the net effect of an overlay in pieces: what Changes returns at once. See Overlay.Walk.
 type Walk struct {
-	it   ownIter
-	gone TreeID // dropped tree whose rows are passed over
+	it      ownIter
+	gone    TreeID          // dropped tree whose rows are passed over
+	grafted map[TreeID]bool // trees that are made already
+	moved   *ownBase        // WalkMemory: what is not walked
+	failed  error           // of looking something up there
 }
 
 // Walk begins a pass over what the overlay contains now. The overlay must not change meanwhile.
 func (o *Overlay) Walk() *Walk {
-	w := new(Walk)
+	w := &Walk{grafted: o.grafted}
 	w.it.initAll(o.root)
+	return w
+}
+
+// WalkMemory begins a pass over what has not moved to private blocks: what OnMove's function was not told yet.
+func (o *Overlay) WalkMemory() *Walk {
+	w := &Walk{moved: o.root.base}
+	r := o.root
+	r.base = nil
+	if r.list == nil && r.top == nil {
+		r.count = 0
+	}
+	w.it.initAll(r)
 	return w
 }
 
 // Err returns the error that ended the walk early: private blocks could not be read. Whoever commits what a walk gives
 // must look at it.
-func (w *Walk) Err() error { return w.it.err() }
+func (w *Walk) Err() error { return cmp.Or(w.failed, w.it.err()) }
 
 // Next appends up to n changes, in order, to dst; nothing when all were passed or on an error, see Err. The changes
 // alias the overlay.
@@ -337,9 +369,11 @@ func (w *Walk) next() (Change, bool) {
 			w.gone = 0
 			if e.op == OpDropTree {
 				w.gone = e.tree
-				if e.made {
+				if e.made && !w.madeBefore(e.tree) {
 					continue
 				}
+			} else if w.grafted[e.tree] {
+				continue
 			}
 			return Change{Tree: e.tree, Op: e.op}, true
 		}
@@ -356,6 +390,18 @@ func (w *Walk) next() (Change, bool) {
 		return c, true
 	}
 	return Change{}, false
+}
+
+// madeBefore reports whether the making of tree t has moved, for a walk over the rest.
+func (w *Walk) madeBefore(t TreeID) bool {
+	if w.moved == nil {
+		return false
+	}
+	e, err := w.moved.find(t, true, nil)
+	if err != nil && w.failed == nil {
+		w.failed = err
+	}
+	return e != nil
 }
 
 // Changes returns the net effect as a change set, sorted: the newest change of each key; nothing of trees that were

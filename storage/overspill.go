@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"herd/internal/invariant"
 	"herd/storage/block"
@@ -24,12 +26,22 @@ const (
 type ownBase struct {
 	st    *Store
 	root  btree.Root
-	bytes int64 // of keys and values that were moved so far
+	runs  []*ownRun // older than what root has; by tree and key
+	bytes int64     // of keys and values that were moved to root so far
+	run   int64     // and to runs
 }
 
 // SpillTo lets the overlay move its changes to private blocks of st when they are many or the account refuses more.
 // Without it an overlay lives in memory alone. Call it once, before the first change.
-func (o *Overlay) SpillTo(st *Store) { o.st, o.moveAt = st, moveBytes }
+func (o *Overlay) SpillTo(st *Store) { o.st, o.moveAt, o.runMin = st, moveBytes, runMin }
+
+// OnMove has f called with the changes that are about to move, in the order of their moves; f must not keep them. The
+// changes of a later move are newer. A dropped tree that o made is among them only when its making was. An error of f
+// ends the move. Call it before the first change.
+func (o *Overlay) OnMove(f func(cs ChangeSet) error) { o.onMove = f }
+
+// Moved reports whether anything lies in private blocks.
+func (o *Overlay) Moved() bool { return o.root.base != nil }
 
 // full reports whether the changes in memory should move.
 func (o *Overlay) full() bool {
@@ -43,6 +55,9 @@ func (o *Overlay) full() bool {
 	return o.bytes > limit
 }
 
+// moveStep is how many changes move at a time.
+const moveStep = 2048
+
 // move moves all changes to private blocks. On error nothing has changed.
 func (o *Overlay) move() error {
 	if o.root.top == nil && o.root.base == nil {
@@ -52,32 +67,117 @@ func (o *Overlay) move() error {
 		o.moved(o.root)
 		return nil
 	}
+	if err := o.report(); err != nil {
+		return err
+	}
 	if o.mover == nil {
 		o.mover = &btree.Editor{Page: o.st.page, Loader: o.st}
 	}
 	next := &ownBase{st: o.st}
 	if b := o.root.base; b != nil {
 		*next = *b
+		next.runs = slices.Clone(b.runs)
 	}
 	ed := o.mover
 	ed.Reset(o.st.ver.Add(1))
-	var it ownIter
-	it.init(Root{top: o.root.top, count: o.root.count}, 0, nil, nil, false)
-	var err error
-	for cs := o.gather(&it); len(cs) > 0 && err == nil; cs = o.gather(&it) {
-		next.root, err = ed.Apply(0, next.root, cs)
-	}
-	if err == nil && next.root.H != nil {
-		next.bytes += o.bytes
-		err = o.st.adoptPrivate(ed.Created, next.root.H)
+	err := o.moveAll(next)
+	if err == nil {
+		err = o.adopt(next)
 	}
 	o.private = appendAlive(o.private, ed.Created)
 	ed.Created, ed.Retired = nil, nil
 	if err != nil {
-		return fmt.Errorf("move a transaction's changes to the scratch segment: %w", err)
+		return fmt.Errorf("move a transaction's changes to private blocks: %w", err)
 	}
-	o.moved(Root{base: next, count: int(next.root.Stat.Rows), metas: o.root.metas})
+	o.moved(Root{base: next, count: next.rows(), metas: o.root.metas})
 	return nil
+}
+
+// moveAll makes next contain what is in memory: stretches of new rows as runs, the rest in private form.
+func (o *Overlay) moveAll(next *ownBase) error {
+	ents := make([]*own, 0, o.inTop())
+	var it ownIter
+	it.init(Root{top: o.root.top, count: o.root.count}, 0, nil, nil, false)
+	for e := it.next(); e != nil; e = it.next() {
+		ents = append(ents, e)
+	}
+	old := next.root
+	for len(ents) > 0 {
+		n, fits := stretch(ents, o.runMin)
+		fits = fits && len(next.runs) < runsMax && ents[0].tree >= SystemTrees
+		if fits {
+			var err error
+			before := ownBase{st: next.st, root: old, runs: next.runs}
+			if fits, err = before.fitsRun(ents[0].tree, ents[0].key); err != nil {
+				return err
+			}
+		}
+		size := int64(0)
+		for _, e := range ents[:n] {
+			size += int64(len(e.key)+len(e.val)) + ownBytes
+		}
+		if fits {
+			next.run += size
+			if err := o.extend(next, ents[:n]); err != nil {
+				return err
+			}
+		} else {
+			next.bytes += size
+			if err := o.encode(next, ents[:n]); err != nil {
+				return err
+			}
+		}
+		ents = ents[n:]
+	}
+	return nil
+}
+
+// inTop estimates how many entries are in memory.
+func (o *Overlay) inTop() int {
+	n := o.root.count
+	if b := o.root.base; b != nil {
+		n -= b.rows()
+	}
+	return max(n, 0)
+}
+
+// stretch returns how many entries at the beginning of ents are puts of one tree and command, or, when these are too few
+// for a run, how many come before the next such stretch.
+func stretch(ents []*own, least int) (n int, run bool) {
+	for {
+		e, m := ents[n], n
+		for m < len(ents) && ents[m].op == OpPut && !ents[m].meta && ents[m].tree == e.tree && ents[m].cmd == e.cmd {
+			m++
+		}
+		if m-n >= least {
+			if n == 0 {
+				return m, true
+			}
+			return n, false
+		}
+		if n = max(m, n+1); n == len(ents) {
+			return n, false
+		}
+	}
+}
+
+// adopt books the blocks of a move and puts what can be evicted onto the disk.
+func (o *Overlay) adopt(next *ownBase) error {
+	created := o.mover.Created
+	for _, h := range created {
+		h.SetFlag(btree.FlagPrivate)
+		if h.Flag(btree.FlagBig) { // Graft needs the handles of its values
+			h.Pin()
+			o.pinned = append(o.pinned, h)
+		}
+	}
+	o.st.account(o.st.books.adopt(created))
+	if next.root.H != nil {
+		if err := o.st.spillTree(next.root.H); err != nil {
+			return err
+		}
+	}
+	return o.writeRuns(next)
 }
 
 // moved makes r, which has nothing in memory, the contents.
@@ -89,33 +189,47 @@ func (o *Overlay) moved(r Root) {
 	o.stamp++
 }
 
-// gather encodes the next entries of it as changes of the private tree.
-func (o *Overlay) gather(it *ownIter) []Change {
-	const step = 2048
-	cs := make([]Change, 0, step)
-	var buf []byte
-	for len(cs) < step {
-		e := it.next()
-		if e == nil {
-			break
+// encode puts ents into the private tree. next is being made and not shared.
+func (o *Overlay) encode(next *ownBase, ents []*own) (err error) {
+	cs := make([]Change, 0, min(len(ents), moveStep))
+	for len(ents) > 0 && err == nil {
+		n := min(len(ents), moveStep)
+		var buf []byte
+		for _, e := range ents[:n] {
+			size := ownBaseKey + len(e.key) + ownBaseVal + len(e.val)
+			if cap(buf)-len(buf) < size {
+				buf = make([]byte, 0, max(size, 64<<10))
+			}
+			from := len(buf)
+			buf = appendOwnKey(buf, e.tree, e.meta, e.key)
+			mid := len(buf)
+			made := byte(0)
+			if e.made {
+				made = 1
+			}
+			buf = append(buf, byte(e.op), made)
+			buf = binary.LittleEndian.AppendUint32(buf, e.cmd)
+			buf = append(buf, e.val...)
+			cs = append(cs, Change{Op: OpPut, Key: buf[from:mid:mid], Val: buf[mid:len(buf):len(buf)]})
 		}
-		n := ownBaseKey + len(e.key) + ownBaseVal + len(e.val)
-		if cap(buf)-len(buf) < n {
-			buf = make([]byte, 0, max(n, 64<<10))
-		}
-		from := len(buf)
-		buf = appendOwnKey(buf, e.tree, e.meta, e.key)
-		mid := len(buf)
-		made := byte(0)
-		if e.made {
-			made = 1
-		}
-		buf = append(buf, byte(e.op), made)
-		buf = binary.LittleEndian.AppendUint32(buf, e.cmd)
-		buf = append(buf, e.val...)
-		cs = append(cs, Change{Op: OpPut, Key: buf[from:mid:mid], Val: buf[mid:len(buf):len(buf)]})
+		next.root, err = o.mover.Apply(0, next.root, cs)
+		cs, ents = cs[:0], ents[n:]
 	}
-	return cs
+	return err
+}
+
+// report hands what is about to move to the function that wants to know.
+func (o *Overlay) report() error {
+	if o.onMove == nil {
+		return nil
+	}
+	w, step := o.WalkMemory(), make(ChangeSet, 0, moveStep)
+	for cs := w.Next(step, moveStep); len(cs) > 0; cs = w.Next(step, moveStep) {
+		if err := o.onMove(cs); err != nil {
+			return err
+		}
+	}
+	return w.Err()
 }
 
 // appendOwnKey appends the private tree's key for an entry.
@@ -138,14 +252,30 @@ func (e *own) decode(k, v []byte) {
 
 // find returns the entry of a key, or nil.
 func (b *ownBase) find(t TreeID, meta bool, key []byte) (*own, error) {
-	k := appendOwnKey(make([]byte, 0, 64), t, meta, key)
-	v, ok, err := btree.Get(b.st, 0, b.root.H, k)
+	if b.root.H != nil {
+		k := appendOwnKey(make([]byte, 0, 64), t, meta, key)
+		v, ok, err := btree.Get(b.st, 0, b.root.H, k)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			e := new(own)
+			e.decode(k, v)
+			return e, nil
+		}
+	}
+	if meta {
+		return nil, nil
+	}
+	r := b.runAt(t, key)
+	if r == nil {
+		return nil, nil
+	}
+	v, ok, err := btree.Get(b.st, t, r.root.H, key)
 	if err != nil || !ok {
 		return nil, err
 	}
-	e := new(own)
-	e.decode(k, v)
-	return e, nil
+	return &own{tree: t, op: OpPut, cmd: r.cmd, key: key, val: v}, nil
 }
 
 // mustFind is find for callers that cannot report an error. The scratch segment is a file that this process wrote; when
@@ -154,15 +284,6 @@ func (r *Root) mustFind(t TreeID, meta bool, key []byte) *own {
 	e, err := r.find(t, meta, key)
 	invariant.Assert(err == nil, "a transaction's private blocks can be read")
 	return e
-}
-
-// adoptPrivate books the blocks of a move and writes those below root to the scratch segment.
-func (st *Store) adoptPrivate(created []*btree.Handle, root *btree.Handle) error {
-	for _, h := range created {
-		h.SetFlag(btree.FlagPrivate)
-	}
-	st.account(st.books.adopt(created))
-	return st.spillTree(root)
 }
 
 // spillTree writes h and what is below it and not on disk to the scratch segment, children first.
@@ -183,51 +304,53 @@ func (st *Store) spillTree(h *btree.Handle) error {
 	return nil
 }
 
-// dropPrivate takes an overlay's blocks out of the books and the scratch segment.
+// dropPrivate takes an overlay's blocks out of the books and off their files, except those that a commit took over.
 func (st *Store) dropPrivate(hs []*btree.Handle) {
-	st.account(-st.books.bury(hs))
+	mine := hs[:0]
 	for _, h := range hs {
-		if ref := h.Ref(); ref.Addr != 0 {
+		if h.Flag(btree.FlagPrivate) {
+			mine = append(mine, h)
+		}
+	}
+	st.account(-st.books.bury(mine))
+	for _, h := range mine {
+		switch ref := h.Ref(); {
+		case ref.Addr == 0:
+		case ref.Addr.Scratch():
 			st.spill.dead(ref)
+		default: // no manifest has it: the segment is unsynced
+			st.segments.addLive(ref.Addr.Segment(), -int64(ref.Size))
 		}
 	}
 }
 
-// baseIter visits the moved entries of a range in order. It keeps the entries in three places in turn, so that one stays
-// valid until the third after it is read: ownIter reads one ahead, and a Cursor keeps another.
-type baseIter struct {
+// leafRows steps through the leaves of a tree, row by row. It keeps the entries that are made of the rows in four places
+// in turn, so that one stays valid until the fourth after it is made: baseIter and ownIter read one ahead each, and a
+// Cursor keeps another.
+type leafRows struct {
 	it   btree.Iter
 	i, n int // next row of the leaf, and how many are left
+	at   int // the current row
+	val  []byte
 	rev  bool
 	leaf block.Leaf
 	st   *Store
 	turn int
-	ents [3]own
-	keys [3][]byte
+	ents [4]own
+	keys [4][]byte
 	err  error
 }
 
-// init makes the iterator ready for the rows lo <= key < hi of tree t, or for everything when t is 0.
-func (b *baseIter) init(base *ownBase, t TreeID, lo, hi []byte, reverse bool) {
-	b.st, b.rev, b.n, b.leaf, b.err = base.st, reverse, 0, nil, nil
-	var from, to []byte
-	if t != 0 {
-		from = appendOwnKey(nil, t, false, lo)
-		if hi != nil {
-			to = appendOwnKey(nil, t, false, hi)
-		} else {
-			to = append(appendOwnKey(nil, t, true, nil)[:4], 2)
-		}
-	}
-	b.it.Init(base.st, 0, base.root.H, from, to, reverse)
+func (b *leafRows) reset(st *Store, reverse bool) {
+	b.st, b.rev, b.n, b.leaf, b.val, b.err = st, reverse, 0, nil, nil, nil
 }
 
-// next returns the next entry, or nil at the end or on an error.
-func (b *baseIter) next() *own {
+// row goes to the next row of tree t; false at the end or on an error.
+func (b *leafRows) row(t TreeID) bool {
 	if b.n == 0 {
 		if b.st == nil || !b.it.NextLeaf() {
 			b.err = b.it.Err
-			return nil
+			return false
 		}
 		b.leaf = b.it.Block.Leaf()
 		b.i, b.n = b.it.From, b.it.To-b.it.From
@@ -237,26 +360,115 @@ func (b *baseIter) next() *own {
 	}
 	v, big := b.leaf.Value(b.i)
 	if big {
-		if v, b.err = btree.BigValue(b.st, 0, b.it.Block, v); b.err != nil {
-			return nil
+		if v, b.err = btree.BigValue(b.st, t, b.it.Block, v); b.err != nil {
+			return false
 		}
 	}
-	b.turn = (b.turn + 1) % len(b.ents)
-	b.keys[b.turn] = b.leaf.AppendKey(b.keys[b.turn][:0], b.i)
-	e := &b.ents[b.turn]
-	e.decode(b.keys[b.turn], v)
+	b.at, b.val = b.i, v
 	b.n--
 	if b.rev {
 		b.i--
 	} else {
 		b.i++
 	}
+	return true
+}
+
+// close forgets what the iterator points to.
+func (b *leafRows) close() {
+	b.it.Close()
+	b.leaf, b.val, b.st, b.n = nil, nil, nil, 0
+	clear(b.ents[:])
+}
+
+// privIter visits the entries of the private tree in order.
+type privIter struct{ leafRows }
+
+func (p *privIter) init(base *ownBase, t TreeID, lo, hi []byte, reverse bool) {
+	p.reset(base.st, reverse)
+	var from, to []byte
+	if t != 0 {
+		from = appendOwnKey(nil, t, false, lo)
+		if hi != nil {
+			to = appendOwnKey(nil, t, false, hi)
+		} else {
+			to = endOfTree(t)
+		}
+	}
+	p.it.Init(base.st, 0, base.root.H, from, to, reverse)
+}
+
+// next returns the next entry, or nil at the end or on an error.
+func (p *privIter) next() *own {
+	if !p.row(0) {
+		return nil
+	}
+	p.turn = (p.turn + 1) % len(p.ents)
+	p.keys[p.turn] = p.leaf.AppendKey(p.keys[p.turn][:0], p.at)
+	e := &p.ents[p.turn]
+	e.decode(p.keys[p.turn], p.val)
+	return e
+}
+
+// baseIter visits the moved entries of a range in order: those of the private tree, and of runs what it does not have.
+type baseIter struct {
+	priv privIter
+	run  runIter
+	both bool // there are runs in the range
+	p, r *own // next of each, when both
+	err  error
+}
+
+// init makes the iterator ready for the rows lo <= key < hi of tree t, or for everything when t is 0.
+func (b *baseIter) init(base *ownBase, t TreeID, lo, hi []byte, reverse bool) {
+	b.err, b.p, b.r = nil, nil, nil
+	b.priv.init(base, t, lo, hi, reverse)
+	b.run.init(base, t, lo, hi, reverse)
+	if b.both = len(b.run.runs) > 0; b.both {
+		b.p, b.r = b.priv.next(), b.run.next()
+	}
+}
+
+// next returns the next entry, or nil at the end or on an error.
+func (b *baseIter) next() *own {
+	if !b.both {
+		e := b.priv.next()
+		b.err = b.priv.err
+		return e
+	}
+	if b.priv.err != nil || b.run.err != nil {
+		b.err = cmp.Or(b.priv.err, b.run.err)
+		return nil
+	}
+	c := 0
+	switch {
+	case b.p == nil && b.r == nil:
+		return nil
+	case b.p == nil:
+		c = 1
+	case b.r == nil:
+		c = -1
+	default:
+		if c = b.p.compare(b.r.tree, false, b.r.key); b.priv.rev {
+			c = -c
+		}
+	}
+	e := b.p
+	if c > 0 {
+		e = b.r
+	}
+	if c >= 0 {
+		b.r = b.run.next()
+	}
+	if c <= 0 {
+		b.p = b.priv.next()
+	}
 	return e
 }
 
 // close forgets what the iterator points to.
 func (b *baseIter) close() {
-	b.it.Close()
-	b.leaf, b.st, b.n = nil, nil, 0
-	clear(b.ents[:])
+	b.priv.close()
+	b.run.close()
+	b.p, b.r = nil, nil
 }

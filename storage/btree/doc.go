@@ -31,6 +31,7 @@
 //	edit.go    Editor: descent and inner nodes
 //	leaf.go    Editor: leaves
 //	merge.go   Editor: joining small neighbours
+//	graft.go   Editor: leaves of another tree behind the last one
 //	rewrite.go Editor: copying a path so that a block gets a new place on disk
 //	iter.go    Iter: leaves in key order, both ways
 package btree
