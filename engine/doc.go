@@ -47,6 +47,7 @@
 //	sequence.go    sequences and numbers
 //	moves.go       primary-key updates that older snapshots must find
 //	ssi.go         SERIALIZABLE
+//	waits.go       waiting for older writers and snapshots
 //	memory.go      eviction and the collector's settings
 //	stats.go       counters
 //	check.go       herd check and herd inspect

@@ -37,6 +37,7 @@ type Session struct {
 
 	seen    uint64        // highest sequence number the session has read or written
 	reading atomic.Uint64 // sequence number of the open snapshot plus one, 0 = none
+	fixed   atomic.Bool   // the snapshot stays until the transaction ends
 	async   bool          // synchronous_commit = off
 
 	overlay *storage.Overlay // made at the first change
@@ -169,6 +170,10 @@ func (s *Session) unpin() {
 	s.statement.Unpin()
 	s.newest.Unpin()
 	s.reading.Store(0)
+	if s.fixed.Load() {
+		s.fixed.Store(false)
+		s.own.TransactionEnded() // it may have had no lock
+	}
 }
 
 // AdvisoryKey names an advisory lock: Kind 1 is one bigint, split into ClassID (high) and ObjID (low), Kind 2 two ints.

@@ -109,8 +109,10 @@ func (t *Tx) BeginStatement() storage.View {
 		t.snap = t.s.pinStatement()
 	case t.snap != nil:
 	case t.iso == Serializable:
+		t.s.fixed.Store(true)
 		t.s.db.ssi.begin(t)
 	default:
+		t.s.fixed.Store(true) // before the snapshot: see WaitSnapshots
 		t.snap = t.s.pinStatement()
 	}
 	if t.s.overlay == nil {

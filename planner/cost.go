@@ -210,7 +210,7 @@ func uniqueColumn(rel *catalog.Relation, num int16) bool {
 		return true
 	}
 	for _, ix := range rel.Indexes {
-		if ix.Unique && len(ix.Keys) == 1 && ix.Keys[0].Attno == num && ix.Pred == "" {
+		if ix.Unique && ix.State == catalog.IndexValid && len(ix.Keys) == 1 && ix.Keys[0].Attno == num && ix.Pred == "" {
 			return true
 		}
 	}

@@ -52,6 +52,8 @@ func (e *edge) what() string {
 	switch e.name.class {
 	case classTable:
 		return fmt.Sprintf("relation %d", e.name.id)
+	case classTransaction:
+		return fmt.Sprintf("virtual transaction %d/0", e.to.pid)
 	case classAdvisory, classAdvisoryTwo:
 		return fmt.Sprintf("advisory lock [%d,%d]", e.name.id>>32, uint32(e.name.id))
 	}

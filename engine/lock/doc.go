@@ -34,6 +34,7 @@
 //	wide.go       holders and queues, waiting
 //	table.go      table locks and their fast slots
 //	advisory.go   advisory locks
+//	transaction.go  waiting for transactions to end, locks that outlive one
 //	deadlock.go   the wait-for graph
 //	list.go       what pg_locks shows
 package lock

@@ -73,6 +73,8 @@ func (w *wide) info(o *Owner, mode Mode, granted bool) Info {
 		x.Kind, x.Relation = "tuple", w.tree
 	case classTree:
 		x.Kind, x.Relation = "tuple", uint32(w.name.id)
+	case classTransaction:
+		x.Kind = "virtualxid"
 	default:
 		x.Kind = "advisory"
 		x.Advisory = AdvisoryKey{Hi: uint32(w.name.id >> 32), Lo: uint32(w.name.id), TwoInts: w.name.class == classAdvisoryTwo}

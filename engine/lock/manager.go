@@ -70,6 +70,10 @@ type Owner struct {
 
 	wait  waitState
 	waits uint64
+
+	kept    []tableRecord // table locks that outlive the transaction
+	ended   atomic.Uint64 // transactions that have ended
+	watched atomic.Bool   // somebody waits for the present transaction
 }
 
 // rowRecord is one step of the owner's row locks: before it the row was held in mode prev.
@@ -100,6 +104,8 @@ func (m *Manager) NewOwner(pid int32, intr *Interrupt, acct *mem.Account) *Owner
 // Close releases everything, session locks included, and retires the owner.
 func (o *Owner) Close() {
 	o.ReleaseAll()
+	o.DropKept()
+	o.TransactionEnded()
 	o.AdvisoryUnlockAll()
 	m := o.m
 	m.ownersMu.Lock()
@@ -149,6 +155,7 @@ func (o *Owner) ReleaseAll() {
 	if cap(o.rows) > 4096 {
 		o.rows = nil
 	}
+	o.TransactionEnded()
 }
 
 // account asks for the memory of one more row lock.

@@ -22,6 +22,9 @@ func (o *Owner) Table(rel uint32, m Mode, p Policy) (granted bool, err error) {
 			return true, nil
 		}
 	}
+	if o.keeps(rel, m) {
+		return true, nil
+	}
 	if bit(m)&weakTable != 0 {
 		if slot := o.fastTable(rel, m); slot >= 0 {
 			o.tables = append(o.tables, tableRecord{rel, m, int8(slot)})

@@ -18,6 +18,7 @@ const (
 	classAdvisory    // one bigint
 	classAdvisoryTwo // two ints
 	classTree        // all rows of a tree
+	classTransaction // a transaction that is waited for, by its owner's number
 )
 
 // name identifies a wide lock.

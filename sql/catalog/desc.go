@@ -86,6 +86,7 @@ type IndexState uint8
 const (
 	IndexValid     IndexState = iota
 	IndexWriteOnly            // being built: writers maintain it, readers may not use it
+	IndexInvalid              // its build failed: nobody maintains it and nobody may use it; REINDEX builds it anew
 )
 
 // IndexKey is one key column of an index.

@@ -49,6 +49,7 @@
 //	read.go, readtypes.go, readshared.go, resolve.go, cache.go   its implementation
 //	system.go, systemindex.go       built-in objects as descriptors
 //	write.go, writerel.go, writetypes.go, writeshared.go, stats.go   the Writer
+//	build.go                        indexes being built
 //	depend.go, drop.go, roleuse.go  who needs whom; DROP
 //	acl.go                          privileges
 //	bootstrap.go                    the rows of a new database

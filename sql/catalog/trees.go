@@ -23,8 +23,11 @@ func Trees() []storage.TreeID {
 	return []storage.TreeID{treeObjects, treeNames, treeDepends, treeReference, treeStats, treeComments, treeMarker}
 }
 
-// markerKey is the only key of treeMarker.
+// markerKey is the key of treeMarker that every change of the catalog writes.
 var markerKey = []byte{1}
+
+// buildKey is the key of treeMarker that an index has while it is being built in several transactions.
+func buildKey(index types.OID) []byte { return binary.BigEndian.AppendUint32([]byte{2}, uint32(index)) }
 
 // objectKey is the key of an object's row; sub is for classes whose rows have two parts.
 func objectKey(class, id types.OID) []byte {

@@ -228,7 +228,7 @@ func (s *scan) emitIndex(rel *Relation, x *Index) {
 	attnos = append(attnos, x.Include...)
 	valid := x.State == IndexValid
 	s.emit(oidD(x.OID), oidD(rel.OID), intD(len(attnos)), intD(len(x.Keys)), boolD(x.Unique), boolD(x.NullsNotDistinct),
-		boolD(x.Primary), boolD(false), boolD(!x.Deferrable), boolD(false), boolD(valid), boolD(false), boolD(true), boolD(true),
+		boolD(x.Primary), boolD(false), boolD(!x.Deferrable), boolD(false), boolD(valid), boolD(false), boolD(x.State != IndexInvalid), boolD(true),
 		boolD(false), vectorD(types.Int2OID, attnos, intD[int16]), vectorD(types.OIDOID, collations, oidD),
 		vectorD(types.OIDOID, classes, oidD), vectorD(types.Int2OID, options, intD[int16]), optD(exprs), optD(x.Pred))
 }

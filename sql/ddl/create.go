@@ -328,7 +328,7 @@ func (b *tableBuild) likeParts(src *catalog.Relation, o ast.LikeOptions, attno m
 
 func (b *tableBuild) likeIndex(src *catalog.Relation, ix *catalog.Index, attno map[int16]int16) error {
 	c := *ix
-	c.OID, c.Tree, c.Constraint, c.Rel = 0, 0, 0, 0
+	c.OID, c.Tree, c.Constraint, c.Rel, c.State = 0, 0, 0, 0, catalog.IndexValid
 	c.Keys = append([]catalog.IndexKey(nil), ix.Keys...)
 	c.Include = nil
 	// The index as a relation has names for its columns, those of expressions included.

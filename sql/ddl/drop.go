@@ -79,6 +79,11 @@ func (x *executor) absent(s *ast.Drop, code sqlerr.Code, format string, args ...
 }
 
 func (x *executor) dropRelation(s *ast.Drop, n *ast.ObjectName, kind catalog.RelKind) (o catalog.Object, ok bool, err error) {
+	return x.dropRelationIn(s, n, kind, lock.AccessExclusive)
+}
+
+// dropRelationIn is dropRelation with the mode in which the relation, or the table of the index, is locked.
+func (x *executor) dropRelationIn(s *ast.Drop, n *ast.ObjectName, kind catalog.RelKind, m lock.Mode) (o catalog.Object, ok bool, err error) {
 	word := catalog.RelationWord(kind)
 	if n.Name.Schema != "" {
 		sc, err := x.reader().SchemaByName(n.Name.Schema)
@@ -104,9 +109,9 @@ func (x *executor) dropRelation(s *ast.Drop, n *ast.ObjectName, kind catalog.Rel
 		return o, false, wrongDrop(rel, kind)
 	}
 	if rel.Kind == catalog.KindIndex {
-		return x.dropIndex(rel)
+		return x.dropIndex(rel, m)
 	}
-	if rel, err = x.lockOID(rel.OID, lock.AccessExclusive); err != nil {
+	if rel, err = x.lockOID(rel.OID, m); err != nil {
 		return o, false, err
 	}
 	return catalog.Object{Class: catalog.ClassRelation, OID: rel.OID}, true, x.own(rel)
@@ -133,12 +138,12 @@ func wrongDrop(rel *catalog.Relation, want catalog.RelKind) error {
 		WithHint("Use DROP %s to remove %s.", commands[rel.Kind], article(rel.Kind))
 }
 
-func (x *executor) dropIndex(index *catalog.Relation) (o catalog.Object, ok bool, err error) {
+func (x *executor) dropIndex(index *catalog.Relation, m lock.Mode) (o catalog.Object, ok bool, err error) {
 	table, _, err := x.reader().IndexByOID(index.OID)
 	if err != nil || table == nil {
 		return o, false, err
 	}
-	if _, err := x.lockOID(table.OID, lock.AccessExclusive); err != nil {
+	if _, err := x.lockOID(table.OID, m); err != nil {
 		return o, false, err
 	}
 	if table.OID < firstUser {

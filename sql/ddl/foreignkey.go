@@ -151,7 +151,7 @@ func (x *executor) referencedKey(ref *catalog.Relation, con *catalog.Constraint,
 		}
 		deferrable := false
 		for _, ix := range ref.AllIndexes() {
-			if !uniqueOver(ix, con.RefCols) {
+			if ix.State != catalog.IndexValid || !uniqueOver(ix, con.RefCols) {
 				continue
 			}
 			if ix.Deferrable {

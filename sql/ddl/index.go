@@ -14,32 +14,34 @@ import (
 const maxIndexKeys = 32
 
 func (x *executor) createIndex(s *ast.CreateIndex) error {
-	if s.Tablespace != "" && s.Tablespace != "pg_default" {
-		return sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", s.Tablespace)
+	rel, ix, err := x.defineIndex(s, lock.TableShare, catalog.IndexValid)
+	if ix == nil || err != nil {
+		return err
 	}
-	rel, err := x.locked(s.Table.Name, lock.TableShare, false)
+	return x.backfill(rel, ix)
+}
+
+// defineIndex stores the definition of a new index, without entries, and returns it with its table; nil when it exists
+// and need not be made. The table is locked in mode m.
+func (x *executor) defineIndex(s *ast.CreateIndex, m lock.Mode, state catalog.IndexState) (*catalog.Relation, *catalog.Index, error) {
+	rel, err := x.indexTable(s, m)
 	if err != nil {
-		return err
-	}
-	if rel.Kind != catalog.KindTable && rel.Kind != catalog.KindMatView {
-		return sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation \"%s\"", rel.Name).WithDetail("This operation is not supported for %s.", kindPlural(rel.Kind))
-	}
-	if err := x.own(rel); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if s.Name != "" {
 		if exists, err := x.notThere(rel.Schema, s.Name, s.IfNotExists); exists || err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	ix, deps, err := x.newIndex(rel, s)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
+	ix.State = state
 	now := rel.Clone()
 	now.Indexes = append(now.Indexes, ix)
 	if err := x.Writer.UpdateRelation(rel, now); err != nil {
-		return err
+		return nil, nil, err
 	}
 	for _, d := range deps {
 		// An index goes with the columns of its table that its expressions use.
@@ -48,19 +50,30 @@ func (x *executor) createIndex(s *ast.CreateIndex) error {
 		}
 		d.Class, d.OID = catalog.ClassRelation, ix.OID
 		if err := x.Writer.AddDependencies(d); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	stored, err := x.reader().RelationByOID(rel.OID)
+	stored, ix, err := x.reader().IndexByOID(ix.OID)
+	if err == nil && ix == nil {
+		err = sqlerr.Internal("index \"%s\" was not stored", s.Name)
+	}
+	return stored, ix, err
+}
+
+// indexTable locks the table of CREATE INDEX and checks that it may have indexes.
+func (x *executor) indexTable(s *ast.CreateIndex, m lock.Mode) (*catalog.Relation, error) {
+	if s.Tablespace != "" && s.Tablespace != "pg_default" {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", s.Tablespace)
+	}
+	rel, err := x.locked(s.Table.Name, m, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, i := range stored.Indexes {
-		if i.OID == ix.OID {
-			return x.backfill(stored, i)
-		}
+	if rel.Kind != catalog.KindTable && rel.Kind != catalog.KindMatView {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation \"%s\"", rel.Name).
+			WithDetail("This operation is not supported for %s.", kindPlural(rel.Kind))
 	}
-	return sqlerr.Internal("index \"%s\" was not stored", ix.Name)
+	return rel, x.own(rel)
 }
 
 func kindPlural(k catalog.RelKind) string {

@@ -70,6 +70,9 @@ func (x *executor) fill(id types.OID) (int64, error) {
 	}
 	w := &rowWriter{x: x, rel: rel}
 	for _, ix := range rel.Indexes {
+		if ix.State == catalog.IndexInvalid {
+			continue
+		}
 		b, err := x.indexBuild(rel, ix)
 		if err != nil {
 			return 0, err
@@ -115,7 +118,7 @@ func (x *executor) refresh(s *ast.RefreshMatView) error {
 // hasPlainUnique says whether a unique index over columns covers all rows.
 func hasPlainUnique(rel *catalog.Relation) bool {
 	for _, ix := range rel.Indexes {
-		plain := ix.Unique && ix.Pred == ""
+		plain := ix.Unique && ix.Pred == "" && ix.State == catalog.IndexValid
 		for _, k := range ix.Keys {
 			plain = plain && k.Attno > 0
 		}

@@ -111,16 +111,15 @@ func (x *executor) indexBuild(rel *catalog.Relation, ix *catalog.Index) (*indexB
 	return b, err
 }
 
-// add writes the entry of one row, if the index has one.
-func (b *indexBuild) add(rowKey []byte, vals []types.Datum) error {
+// entry computes the key of one row's entry; ok is false when the index has none for it. It is valid until the next call.
+func (b *indexBuild) entry(rowKey []byte, vals []types.Datum) (key []byte, enforced, ok bool, err error) {
 	var ex []types.Datum
 	if b.exprs != nil {
-		var err error
 		if ex, err = b.exprs.row(vals); err != nil {
-			return err
+			return nil, false, false, err
 		}
 		if p := ex[len(ex)-1]; b.pred && (p.Null || !p.Bool()) {
-			return nil
+			return nil, false, false, nil
 		}
 	}
 	for i, k := range b.ix.Keys {
@@ -130,8 +129,16 @@ func (b *indexBuild) add(rowKey []byte, vals []types.Datum) error {
 			b.vals[i] = vals[k.Attno-1]
 		}
 	}
-	key, enforced := exec.IndexEntry(b.key[:0], b.rel, b.ix, b.vals, rowKey)
-	b.key = key
+	b.key, enforced = exec.IndexEntry(b.key[:0], b.rel, b.ix, b.vals, rowKey)
+	return b.key, enforced, true, nil
+}
+
+// add writes the entry of one row, if the index has one.
+func (b *indexBuild) add(rowKey []byte, vals []types.Datum) error {
+	key, enforced, ok, err := b.entry(rowKey, vals)
+	if err != nil || !ok {
+		return err
+	}
 	if b.ix.Unique {
 		dup, err := b.taken(key, enforced, rowKey)
 		if err != nil {
@@ -146,14 +153,14 @@ func (b *indexBuild) add(rowKey []byte, vals []types.Datum) error {
 
 // taken says whether another row has the key. Entries of a deferrable index end in the row key.
 func (b *indexBuild) taken(key []byte, enforced bool, rowKey []byte) (bool, error) {
-	view := b.x.Tx.Newest()
 	if enforced {
-		_, found, err := view.Get(b.ix.Tree, key)
+		_, found, err := b.x.Tx.NewestGet(b.ix.Tree, key)
 		return found, err
 	}
 	if !b.ix.Deferrable || hasNull(b.vals) && !b.ix.NullsNotDistinct {
 		return false, nil
 	}
+	view := b.x.Tx.Newest()
 	prefix := key[:len(key)-len(rowKey)]
 	var c storage.Cursor
 	c.Init(view, b.ix.Tree, prefix, nil, false)
@@ -217,6 +224,9 @@ func (x *executor) backfill(rel *catalog.Relation, ix *catalog.Index) error {
 func (x *executor) rewriteRows(view storage.View, old, now *catalog.Relation, change func(vals []types.Datum) ([]types.Datum, error)) error {
 	var builds []*indexBuild
 	for _, ix := range now.Indexes {
+		if ix.State == catalog.IndexInvalid {
+			continue
+		}
 		b, err := x.indexBuild(now, ix)
 		if err != nil {
 			return err

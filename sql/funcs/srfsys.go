@@ -21,7 +21,7 @@ type SystemRows interface {
 // nothingThere lists functions about things that herd does not have: they return no rows, as PostgreSQL does when there are
 // none.
 var nothingThere = []string{
-	"pg_prepared_xact", "pg_stat_get_wal_senders", "pg_stat_get_progress_info", "pg_get_replication_slots",
+	"pg_prepared_xact", "pg_stat_get_wal_senders", "pg_get_replication_slots",
 	"pg_show_replication_origin_status", "pg_stat_get_subscription", "pg_get_publication_tables", "pg_ident_file_mappings",
 	"pg_available_extensions", "pg_available_extension_versions", "pg_extension_update_paths", "pg_partition_tree",
 	"pg_partition_ancestors", "pg_get_multixact_members", "pg_show_all_file_settings", "pg_hba_file_rules",
@@ -36,7 +36,8 @@ func init() {
 		}, name)
 	}
 	for _, name := range []string{"pg_stat_get_activity", "pg_lock_status", "pg_cursor", "pg_prepared_statement", "pg_listening_channels",
-		"pg_stat_get_backend_idset", "pg_timezone_names", "pg_timezone_abbrevs", "pg_tablespace_databases"} {
+		"pg_stat_get_backend_idset", "pg_timezone_names", "pg_timezone_abbrevs", "pg_tablespace_databases",
+		"pg_stat_get_progress_info"} {
 		regSet(func(ci *CallInfo) setStart {
 			ts := outTypes(ci.Func)
 			return func(c *Ctx, a []types.Datum) (SetFunc, error) { return systemSet(c, name, ts, a) }

@@ -240,8 +240,11 @@ func (s *Session) changeConfig(config []string, set *ast.SetVar) ([]string, erro
 func (srv *Server) bootstrap() error {
 	sys := srv.engine.System()
 	fresh, err := srv.isFresh(sys)
-	if err != nil || !fresh {
+	if err != nil {
 		return err
+	}
+	if !fresh {
+		return srv.resume()
 	}
 	err = srv.inTx(sys, func(w *catalog.Writer) error {
 		return catalog.BootstrapShared(w, "postgres", srv.opts.Password)
@@ -257,6 +260,20 @@ func (srv *Server) bootstrap() error {
 			return err
 		}
 		if err := srv.bootstrapDatabase(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resume puts the databases of a data folder in order that a server has left.
+func (srv *Server) resume() error {
+	for _, d := range srv.engine.Databases() {
+		db, err := srv.engine.Database(d.Name)
+		if err == nil {
+			err = srv.voidBuilds(db)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -15,21 +15,42 @@ func (s *Session) definition(p *prepared) (commandTag, error) {
 	if s.modes.readOnly {
 		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute %s in a read-only transaction", ddl.Word(p.stmt))
 	}
-	bind, err := s.bindEnv(p.text)
+	switch st := p.stmt.(type) {
+	case *ast.CreateIndex:
+		if st.Concurrently {
+			return commandTag{text: "CREATE INDEX"}, s.createIndexConcurrently(st, p.text)
+		}
+	case *ast.Drop:
+		if st.Concurrently {
+			return commandTag{text: "DROP INDEX"}, s.dropIndexConcurrently(st, p.text)
+		}
+	}
+	env, err := s.definitionEnv(p.text)
 	if err != nil {
 		return commandTag{}, err
+	}
+	res, err := ddl.Execute(env, p.stmt)
+	s.path.forget()
+	return commandTag{text: res.Tag, count: res.Rows, hasCount: res.HasRows}, err
+}
+
+// definitionEnv is what a definition runs with in the current transaction; text is the statement's.
+func (s *Session) definitionEnv(text string) (*ddl.Env, error) {
+	bind, err := s.bindEnv(text)
+	if err != nil {
+		return nil, err
 	}
 	s.txUsed = true
 	db, err := s.srv.systemReader().DatabaseByName(s.info.Database)
 	if err != nil {
-		return commandTag{}, err
+		return nil, err
 	}
 	env := &ddl.Env{
 		Tx: s.tx, Writer: s.catalogWriter(), Exec: s.internalEnv(), Bind: bind, User: &s.user, Database: s.info.Database,
 		CreationSchema: s.creationSchema, TempSchema: s.makeTempSchema, OnTemp: s.noteTemp, Notice: s.notice, System: s.srv.systemTx,
 		Sequences: (*sequenceStore)(s), Hold: s.holdView,
-		Query:    func(st ast.Stmt) (int64, error) { return s.internalExec(st, p.text) },
-		Rows:     func(st ast.Stmt, f func([]types.Datum) error) error { return s.internalQuery(st, p.text, f) },
+		Query:    func(st ast.Stmt) (int64, error) { return s.internalExec(st, text) },
+		Rows:     func(st ast.Stmt, f func([]types.Datum) error) error { return s.internalQuery(st, text, f) },
 		Prepared: s.preparedQuery,
 		Setting: func(st *ast.SetVar) (string, string, error) {
 			v, err := s.setValue(st)
@@ -49,9 +70,7 @@ func (s *Session) definition(p *prepared) (commandTag, error) {
 	if db != nil {
 		env.DatabaseOID = db.OID
 	}
-	res, err := ddl.Execute(env, p.stmt)
-	s.path.forget()
-	return commandTag{text: res.Tag, count: res.Rows, hasCount: res.HasRows}, err
+	return env, nil
 }
 
 // holdView keeps a view readable while a definition moves rows.

@@ -327,8 +327,12 @@ func (s *Session) executeUtility(po *portal) error {
 		po.store = newRowStore(s.acct, po.cols)
 		sink = po.store
 	}
-	cols := po.cols
+	cols, level := po.cols, po.level
+	po.level = 0 // it outlives the transactions that the statement makes
 	tag, err := s.utility(p, po.params, sink)
+	if s.portals[po.name] == po {
+		po.level = level
+	}
 	if err != nil {
 		po.status = portalFailed
 		return err

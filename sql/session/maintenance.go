@@ -130,16 +130,6 @@ func (s *Session) vacuumTargets(st *ast.Vacuum) ([]*catalog.Relation, error) {
 	return out, err
 }
 
-// reindex is REINDEX: indexes are always exact here, so the targets are checked and nothing is rebuilt.
-func (s *Session) reindex(st *ast.Reindex) (commandTag, error) {
-	if st.Table != nil {
-		if _, err := s.relation(st.Table.Name); err != nil {
-			return commandTag{}, err
-		}
-	}
-	return commandTag{text: "REINDEX"}, nil
-}
-
 // cluster is CLUSTER: rows are always kept in primary-key order, another order is not to be had.
 func (s *Session) cluster(st *ast.Cluster) (commandTag, error) {
 	if st.Table == nil {

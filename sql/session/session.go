@@ -106,6 +106,7 @@ type activity struct {
 	xactStart  atomic.Int64
 	stateSince atomic.Int64
 	app        atomic.Pointer[string]
+	build      atomic.Pointer[buildProgress] // an index that the session is building
 }
 
 // Activity states.

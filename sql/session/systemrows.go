@@ -36,6 +36,8 @@ func (e *environment) SystemRows(function string, args []types.Datum) ([][]types
 		return s.cursorRows(), true, nil
 	case "pg_prepared_statement":
 		return s.preparedRows(), true, nil
+	case "pg_stat_get_progress_info":
+		return s.progressRows(string(args[0].B)), true, nil
 	case "pg_listening_channels":
 		return nil, true, nil // LISTEN is not there
 	case "pg_timezone_abbrevs":
