@@ -34,6 +34,8 @@ type Cached struct {
 	Query  *plan.Query
 	Params []types.OID
 	Plan   *plan.Plan
+	// Choice is shared by all that run Plan.
+	Choice *Choice
 	// Attached belongs to the session package: the prepared description of the result.
 	Attached any
 	// Version is the catalog version under which the entry is known to be right.

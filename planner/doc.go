@@ -34,5 +34,5 @@
 //	path_*.go     access paths, joins, costs
 //	build_*.go    paths to plan nodes
 //	explain*.go   EXPLAIN
-//	cache.go      the plan cache
+//	cache.go      the plan cache; choice.go: generic or custom plans
 package planner

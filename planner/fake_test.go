@@ -303,6 +303,10 @@ func (f *fakeCatalog) createView(b *binder, sql string, x *ast.CreateView) error
 
 // plan binds and plans a statement.
 func (f *fakeCatalog) plan(sql string, params []types.OID) (*plan.Plan, error) {
+	return f.planWith(sql, params, Options{})
+}
+
+func (f *fakeCatalog) planWith(sql string, params []types.OID, o Options) (*plan.Plan, error) {
 	st, err := postgres.Parse(sql)
 	if err != nil {
 		return nil, err
@@ -313,7 +317,7 @@ func (f *fakeCatalog) plan(sql string, params []types.OID) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Plan(f, &env, q, info, Options{})
+	return Plan(f, &env, q, info, o)
 }
 
 // errorText shows an error as psql does.

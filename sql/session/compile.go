@@ -158,10 +158,28 @@ func resultOrigins(q *plan.Query) []plan.Origin {
 	return out
 }
 
-// planFor returns a plan of p under the newest catalog: the one it has, or a new one when the catalog moved on or the
-// tables of view outgrew it. The
-// version is read before names are looked up, so a change in between shows in the next comparison.
-func (s *Session) planFor(p *prepared, view storage.View) (*plan.Plan, error) {
+// planFor returns the plan for an execution of p with the given values, under the newest catalog.
+func (s *Session) planFor(p *prepared, params []types.Datum) (*plan.Plan, error) {
+	generic, err := s.genericPlan(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(params) == 0 || !p.choice.Custom(s.planMode, generic) {
+		p.generic++
+		return generic, nil
+	}
+	custom, err := s.makePlan(p, params)
+	if err != nil {
+		return nil, err
+	}
+	p.choice.Made(custom, generic)
+	p.custom++
+	return custom, nil
+}
+
+// genericPlan returns the plan of p for all values: the one it has, or a new one when the catalog moved on or tables
+// outgrew it. The version is read before names are looked up, so a change in between shows in the next comparison.
+func (s *Session) genericPlan(p *prepared) (*plan.Plan, error) {
 	seq, own := s.db.CatalogVersion(), s.tx.ChangedCatalog()
 	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() && !s.outgrown(p) {
 		s.srv.metrics.cacheHits.Add(1)
@@ -199,6 +217,19 @@ func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, er
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
 		}
 	}
+	pl, err := s.makePlan(p, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.forget()
+	p.plan, p.version, p.own, p.key, p.used = pl, seq, own, s.environment(), true
+	p.choice = new(planner.Choice)
+	s.share(p)
+	return pl, nil
+}
+
+// makePlan plans the bound statement, for the given values or, with nil, for all.
+func (s *Session) makePlan(p *prepared, params []types.Datum) (*plan.Plan, error) {
 	cat, err := s.catalog()
 	if err != nil {
 		return nil, err
@@ -207,14 +238,7 @@ func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, er
 	if err != nil {
 		return nil, err
 	}
-	pl, err := planner.Plan(cat, env, p.query, &planner.ParamInfo{Types: p.params}, planner.Options{NoFast: !s.fastPaths})
-	if err != nil {
-		return nil, err
-	}
-	p.forget()
-	p.plan, p.version, p.own, p.key, p.used = pl, seq, own, s.environment(), true
-	s.share(p)
-	return pl, nil
+	return planner.Plan(cat, env, p.query, &planner.ParamInfo{Types: p.params}, planner.Options{Params: params, NoFast: !s.fastPaths})
 }
 
 func sameColumns(a, b []plan.Column) bool {

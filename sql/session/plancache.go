@@ -47,7 +47,7 @@ func (s *Session) cachedStatement(text string, given []types.OID) *prepared {
 	}
 	x := c.Attached.(*sharedStatement)
 	return &prepared{text: text, stmt: x.stmt, class: classQuery, given: given, params: c.Params, query: c.Query, cols: x.cols, desc: x.desc,
-		plan: c.Plan, version: seq, key: s.environment(), used: true, described: true}
+		plan: c.Plan, choice: c.Choice, version: seq, key: s.environment(), used: true, described: true}
 }
 
 // share puts a fresh plan of a Parse'd statement into the plan cache.
@@ -55,6 +55,6 @@ func (s *Session) share(p *prepared) {
 	if !p.parsed || p.own || p.class != classQuery || !s.cacheable() {
 		return
 	}
-	s.srv.plans.Put(s.cacheKey(p.text, p.given), &planner.Cached{Query: p.query, Params: p.params, Plan: p.plan, Version: p.version,
+	s.srv.plans.Put(s.cacheKey(p.text, p.given), &planner.Cached{Query: p.query, Params: p.params, Plan: p.plan, Choice: p.choice, Version: p.version,
 		Attached: &sharedStatement{stmt: p.stmt, cols: p.cols, desc: p.desc}})
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"herd/pgwire/wire"
+	"herd/planner"
 	"herd/planner/plan"
 	"herd/sql/ast"
 	"herd/sql/exec"
@@ -22,16 +23,19 @@ type prepared struct {
 	cols   []plan.Column // nil: returns no rows
 	desc   []wire.Column // RowDescription of cols
 
-	plan    *plan.Plan
-	version storage.Seq // catalog version plan was made or confirmed for
-	own     bool        // made inside uncommitted definitions of the session's transaction
+	plan    *plan.Plan      // the generic one
+	choice  *planner.Choice // between plan and one for the values at hand
+	version storage.Seq     // catalog version plan was made or confirmed for
+	own     bool            // made inside uncommitted definitions of the session's transaction
 	key     *planEnv
 	free    []*exec.State // idle state trees of plan
 	point   *exec.Point
 	noPoint bool // plan has no fast path that can run here
 
 	used      bool   // was planned at least once
-	runs      uint32 // executions of plan, to look at table sizes now and then
+	runs      uint32 // executions, to look at table sizes now and then
+	generic   int64  // executions of plan
+	custom    int64  // executions of plans made for their values
 	described bool   // prepared by Parse or PREPARE: its result columns must not change
 	parsed    bool   // came with a Parse message: its plan may be shared
 	fromSQL   bool   // PREPARE, not Parse

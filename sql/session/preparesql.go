@@ -7,6 +7,7 @@ import (
 	"herd/sql/exec"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
+	"herd/sql/vec"
 )
 
 // sqlPrepared finds a statement for EXECUTE and DEALLOCATE, whichever way it was prepared.
@@ -56,13 +57,46 @@ func (s *Session) executeSQL(st *ast.Execute, text string, params []types.Datum,
 		return commandTag{}, err
 	}
 	defer s.closePortal(po)
-	if po.cols != nil {
-		s.startRows(po.cols, sink)
+	if po.cols == nil || po.plan.Fast != nil {
+		if po.cols != nil {
+			s.startRows(po.cols, sink)
+		}
+		if _, err := po.run(s, 0, sink); err != nil {
+			return commandTag{}, err
+		}
+		return po.tag(), nil
 	}
-	if _, err := po.run(s, 0, sink); err != nil {
+	late := &lateSink{s: s, cols: po.cols, sink: sink}
+	if _, err := po.run(s, 0, late); err != nil {
 		return commandTag{}, err
 	}
+	late.start()
 	return po.tag(), nil
+}
+
+// lateSink describes the rows when there are some, or at the end: an EXECUTE that fails before has no description.
+type lateSink struct {
+	s       *Session
+	cols    []plan.Column
+	sink    rowSink
+	started bool
+}
+
+func (l *lateSink) start() {
+	if !l.started {
+		l.started = true
+		l.s.startRows(l.cols, l.sink)
+	}
+}
+
+func (l *lateSink) writeBatch(b *vec.Batch) error {
+	l.start()
+	return l.sink.writeBatch(b)
+}
+
+func (l *lateSink) writeRow(row []types.Datum) error {
+	l.start()
+	return l.sink.writeRow(row)
 }
 
 // executePortal evaluates EXECUTE's arguments and opens the statement's portal.

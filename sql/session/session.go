@@ -8,6 +8,7 @@ import (
 	"herd/engine"
 	"herd/internal/mem"
 	"herd/pgwire/wire"
+	"herd/planner"
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/exec"
@@ -62,6 +63,7 @@ type Session struct {
 	superuser bool
 	path      searchPath
 	planKey   *planEnv // interned environment of plans; nil: compute it
+	planMode  planner.CacheMode
 
 	// transaction
 	tx               *engine.Tx

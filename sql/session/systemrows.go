@@ -236,9 +236,8 @@ func (s *Session) preparedRows() [][]types.Datum {
 		for i, t := range p.params {
 			ts[i] = types.Int(int64(t))
 		}
-		// Plans are not counted: all are generic until a statement asks for one of its own.
 		rows = append(rows, []types.Datum{types.Text(name), types.Text(p.text), types.Int(p.created), types.Bytes(types.MakeArray(types.RegtypeOID, ts)),
-			types.Bool(p.fromSQL), types.NullDatum, types.NullDatum})
+			types.Bool(p.fromSQL), types.Int(p.generic), types.Int(p.custom)})
 	}
 	return rows
 }

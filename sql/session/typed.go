@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"herd/planner"
 	"herd/sql/types/datetime"
 )
 
@@ -40,6 +41,14 @@ func (s *Session) settingChanged(name, value string) {
 		s.statementTimeout = time.Duration(n) * time.Millisecond
 	case "herd.fast_paths":
 		s.fastPaths = value == "on"
+	case "plan_cache_mode":
+		s.planMode = planner.CacheAuto
+		switch value {
+		case "force_generic_plan":
+			s.planMode = planner.CacheForceGeneric
+		case "force_custom_plan":
+			s.planMode = planner.CacheForceCustom
+		}
 	case "lock_timeout":
 		n, _ := strconv.Atoi(value)
 		s.eng.SetLockTimeout(time.Duration(n) * time.Millisecond)
