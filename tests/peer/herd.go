@@ -117,16 +117,22 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// StartHerdFor starts a herd for a test, with settings (key=value), and ends it with the test. The program is HERD_BINARY or is
-// built once in a process; packages that use it have a TestMain that calls Main.
-func StartHerdFor(tb testing.TB, settings ...string) *Server {
+// HerdFor returns a herd for a test that starts and ends it itself, on a folder that goes with the test. The program is
+// that of StartHerdFor.
+func HerdFor(tb testing.TB, settings ...string) *Herd {
 	tb.Helper()
 	binary, err := built()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h := &Herd{Binary: binary, Dir: filepath.Join(tb.TempDir(), "data"), Settings: settings}
-	s, err := h.Start(context.Background())
+	return &Herd{Binary: binary, Dir: filepath.Join(tb.TempDir(), "data"), Settings: settings}
+}
+
+// StartHerdFor starts a herd for a test, with settings (key=value), and ends it with the test. The program is HERD_BINARY or is
+// built once in a process; packages that use it have a TestMain that calls Main.
+func StartHerdFor(tb testing.TB, settings ...string) *Server {
+	tb.Helper()
+	s, err := HerdFor(tb, settings...).Start(context.Background())
 	if err != nil {
 		tb.Fatal(err)
 	}
