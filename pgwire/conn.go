@@ -33,6 +33,10 @@ type conn struct {
 }
 
 func newConn(l *Listener, nc net.Conn) *conn {
+	if t, ok := nc.(*net.TCPConn); ok {
+		t.SetNoDelay(true)
+	}
+	nc = eager(nc, &l.solo)
 	return &conn{l: l, nc: nc, in: wire.NewReader(nc), out: wire.NewWriter(nc)}
 }
 
@@ -51,9 +55,6 @@ func (c *conn) wake() { c.nc.SetReadDeadline(time.Unix(1, 0)) }
 func (c *conn) run() {
 	defer c.l.remove(c)
 	defer c.nc.Close()
-	if t, ok := c.nc.(*net.TCPConn); ok {
-		t.SetNoDelay(true)
-	}
 	c.nc.SetDeadline(time.Now().Add(c.l.opts.StartupTimeout))
 	if err := c.open(); err != nil {
 		c.refuse(err)
@@ -122,7 +123,7 @@ func (c *conn) refuse(err error) {
 	c.out.Error(e)
 	c.out.Flush()
 	// A close with unread input resets the connection and the client would lose the message: read what is on its way.
-	if t, ok := c.nc.(*net.TCPConn); ok && c.tls == nil {
+	if t, ok := c.nc.(interface{ CloseWrite() error }); ok && c.tls == nil {
 		t.CloseWrite()
 		c.nc.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
 		var sink [512]byte

@@ -42,6 +42,7 @@ type Listener struct {
 	srv     *session.Server
 	ln      net.Listener
 	cancels cancelTable
+	solo    solo
 	log     *slog.Logger
 
 	mu      sync.Mutex
