@@ -46,11 +46,11 @@ func randomTransaction(c *pgconn.PgConn, r *rand.Rand, keys int) error {
 	ctx := context.Background()
 	sql := []string{"BEGIN"}
 	for range 1 + r.Intn(3) {
-		id, v := r.Intn(keys), r.Intn(keys)
+		id, v, u := r.Intn(keys), r.Intn(keys), r.Intn(20*keys)
 		sql = append(sql, []string{
-			fmt.Sprintf("INSERT INTO w VALUES (%d, %d, %d, 'n') ON CONFLICT (id) DO NOTHING", id, v, v),
+			fmt.Sprintf("INSERT INTO w VALUES (%d, %d, %d, 'n') ON CONFLICT (id) DO NOTHING", id, v, u),
 			fmt.Sprintf("UPDATE w SET v = %d WHERE id = %d", v, id),
-			fmt.Sprintf("UPDATE w SET v = %d, u = %d WHERE id = %d", v, v, id),
+			fmt.Sprintf("UPDATE w SET v = %d, u = %d WHERE id = %d", v, u, id),
 			fmt.Sprintf("UPDATE w SET t = 'x%d' WHERE id = %d", v, id),
 			fmt.Sprintf("UPDATE w SET id = %d WHERE id = %d AND NOT EXISTS (SELECT FROM w WHERE id = %d)", id+keys, id, id+keys),
 			fmt.Sprintf("UPDATE w SET id = %d WHERE id = %d AND NOT EXISTS (SELECT FROM w WHERE id = %d)", id, id+keys, id),
@@ -107,7 +107,7 @@ func TestBuildIndexBesideWriters(t *testing.T) {
 	ForEach(t, func(t *testing.T, url string) {
 		const keys = 3000
 		c := Connect(t, url)
-		Exec(t, c, fmt.Sprintf("CREATE TABLE w (id int PRIMARY KEY, v int, u int, t text); INSERT INTO w SELECT g, g %% 977, g, 'x' FROM generate_series(0, %d, 2) g", keys))
+		Exec(t, c, fmt.Sprintf("CREATE TABLE w (id int PRIMARY KEY, v int, u int, t text); INSERT INTO w SELECT g, g %% 977, g * 10, 'x' FROM generate_series(0, %d, 2) g", keys))
 		stop := make(chan struct{})
 		var group sync.WaitGroup
 		ended := writers(t, url, 4, keys, stop, &group)
