@@ -159,8 +159,8 @@ func resultOrigins(q *plan.Query) []plan.Origin {
 }
 
 // planFor returns the plan for an execution of p with the given values, under the newest catalog.
-func (s *Session) planFor(p *prepared, params []types.Datum) (*plan.Plan, error) {
-	generic, err := s.genericPlan(p)
+func (s *Session) planFor(p *prepared, view storage.View, params []types.Datum) (*plan.Plan, error) {
+	generic, err := s.genericPlan(p, view)
 	if err != nil {
 		return nil, err
 	}
@@ -179,30 +179,31 @@ func (s *Session) planFor(p *prepared, params []types.Datum) (*plan.Plan, error)
 
 // genericPlan returns the plan of p for all values: the one it has, or a new one when the catalog moved on or tables
 // outgrew it. The version is read before names are looked up, so a change in between shows in the next comparison.
-func (s *Session) genericPlan(p *prepared) (*plan.Plan, error) {
+func (s *Session) genericPlan(p *prepared, view storage.View) (*plan.Plan, error) {
 	seq, own := s.db.CatalogVersion(), s.tx.ChangedCatalog()
-	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() && !s.outgrown(p) {
+	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() && !s.outgrown(p.plan, view) {
 		s.srv.metrics.cacheHits.Add(1)
 		return p.plan, nil
 	}
 	return s.replan(p, seq, own)
 }
 
-// outgrown says whether tables have become so much larger or smaller that p's plan should be made again; it looks at every
-// 16th run of a plan without fast path.
-func (s *Session) outgrown(p *prepared) bool {
-	if p.plan.Fast != nil || len(p.plan.Sizes) == 0 {
-		return false
-	}
-	if p.runs++; p.runs%16 != 0 {
+// outgrown says whether tables have become so much larger or smaller that a plan should be made again. The statement's view
+// is asked, which costs next to nothing; a view that is old is overruled by the tip, from which the next plan would be made.
+func (s *Session) outgrown(p *plan.Plan, view storage.View) bool {
+	if p.Fast != nil || len(p.Sizes) == 0 || !grownIn(p, view) {
 		return false
 	}
 	out := false
 	err := s.db.ReadTip(func(v storage.View) error {
-		out = planner.Outgrown(p.plan, func(rel *catalog.Relation) int64 { return v.Count(rel.TreeID) })
+		out = grownIn(p, v)
 		return nil
 	})
 	return err == nil && out
+}
+
+func grownIn(p *plan.Plan, v storage.View) bool {
+	return planner.Outgrown(p, func(rel *catalog.Relation) int64 { return v.Count(rel.TreeID) })
 }
 
 // replan makes a plan, binding again first when the statement was bound under another catalog.

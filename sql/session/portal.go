@@ -106,7 +106,7 @@ func (s *Session) startPortal(po *portal, p *prepared, formats []int16) error {
 	s.txUsed = true
 	view := s.tx.BeginStatement()
 	s.stmtStart = s.now()
-	pl, err := s.planFor(p, po.params)
+	pl, err := s.planFor(p, view, po.params)
 	if err != nil {
 		s.recycle(po)
 		return err
@@ -136,7 +136,7 @@ func (p *portal) ready(s *Session) error {
 		s.tx.Newest() // what was waited for is ordered, perhaps not durable
 		view := s.tx.BeginStatement()
 		if !current {
-			pl, err := s.planFor(p.stmt, p.params)
+			pl, err := s.planFor(p.stmt, view, p.params)
 			if err != nil {
 				return err
 			}

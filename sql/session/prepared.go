@@ -32,13 +32,12 @@ type prepared struct {
 	point   *exec.Point
 	noPoint bool // plan has no fast path that can run here
 
-	used      bool   // was planned at least once
-	runs      uint32 // executions, to look at table sizes now and then
-	generic   int64  // executions of plan
-	custom    int64  // executions of plans made for their values
-	described bool   // prepared by Parse or PREPARE: its result columns must not change
-	parsed    bool   // came with a Parse message: its plan may be shared
-	fromSQL   bool   // PREPARE, not Parse
+	used      bool  // was planned at least once
+	generic   int64 // executions of plan
+	custom    int64 // executions of plans made for their values
+	described bool  // prepared by Parse or PREPARE: its result columns must not change
+	parsed    bool  // came with a Parse message: its plan may be shared
+	fromSQL   bool  // PREPARE, not Parse
 	created   int64
 }
 
