@@ -11,23 +11,6 @@ const commitKind = txlog.Commit
 
 type spaceClass = txlog.Class
 
-// classOf tells whether a transaction only takes away: it may then use the log's last bytes.
-func classOf(o *storage.Overlay) (spaceClass, error) {
-	w := o.Walk()
-	var buf [64]storage.Change
-	for {
-		cs := w.Next(buf[:0], len(buf))
-		if len(cs) == 0 {
-			return txlog.Shrinking, w.Err()
-		}
-		for i := range cs {
-			if op := cs[i].Op; op != storage.OpDelete && op != storage.OpDropTree && cs[i].Tree >= storage.ReservedTrees {
-				return txlog.Normal, nil
-			}
-		}
-	}
-}
-
 // openParts are the transactions whose parts in the log are still needed: those without an end, and those whose Commit
 // entry is not yet behind a checkpoint.
 type openParts struct {
@@ -89,59 +72,6 @@ func (p *openParts) forget(last txlog.Seq) {
 
 // walkStep is how many changes are looked at at a time.
 const walkStep = 512
-
-// encodeAll encodes all changes: what does not fit into the Commit entry is written ahead as parts, the rest is left in
-// the session's buffer. It returns the number of parts.
-func (t *Tx) encodeAll(class spaceClass) (parts uint32, err error) {
-	s, db := t.s, t.s.db
-	buf := appendHeader(nil, header{tx: t.ID()})
-	w, step := s.overlay.Walk(), make(storage.ChangeSet, 0, walkStep)
-	prev := storage.TreeID(0)
-	for cs := w.Next(step, walkStep); len(cs) > 0; cs = w.Next(step, walkStep) {
-		for i := range cs {
-			if len(buf)+changeBytes(&cs[i]) > payloadMax {
-				if err := t.writePart(buf, class); err != nil {
-					return 0, err
-				}
-				parts++
-				buf, prev = appendHeader(buf[:0], header{tx: t.ID(), parts: parts}), 0
-			}
-			buf = appendChange(buf, &cs[i], prev)
-			prev = cs[i].Tree
-		}
-	}
-	if err := w.Err(); err != nil {
-		if parts > 0 {
-			db.abortParts(t.id)
-		}
-		return 0, commitError(err)
-	}
-	if err := w.Err(); err != nil {
-		if parts > 0 {
-			db.abortParts(t.id)
-		}
-		return 0, commitError(err)
-	}
-	s.enc = append(appendHeader(s.enc[:0], t.header(parts)), buf[payloadHeader:]...)
-	if parts > 0 {
-		db.stats.parts.Add(int64(parts))
-	}
-	return parts, nil
-}
-
-// writePart puts one part into the log. On error the transaction's parts are void.
-func (t *Tx) writePart(payload []byte, class spaceClass) error {
-	db := t.s.db
-	db.parts.begin(t.id, db.log.End())
-	_, err := db.logOnly(txlog.Part, payload, class)
-	if err == nil && t.s.intr.Pending() {
-		err = t.s.intr.Err()
-	}
-	if err != nil {
-		db.abortParts(t.id)
-	}
-	return err
-}
 
 // header returns the head of the Commit entry.
 func (t *Tx) header(parts uint32) header {
@@ -250,7 +180,12 @@ func (t *Tx) commitBig(class spaceClass) error {
 		db.log.Cancel(room)
 		return commitError(err)
 	}
-	if err = t.mergeFork(fork, catch); err == nil {
+	if err = fork.Graft(s.overlay); err != nil {
+		err = commitError(err)
+	} else {
+		err = t.mergeFork(fork, catch)
+	}
+	if err == nil {
 		s.overlay.Reset() // the fork has it all
 		err = db.exclusive(func() error { return t.finishFork(fork, catch, room) })
 	}
@@ -286,9 +221,6 @@ func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp) error {
 				return commitError(err)
 			}
 		}
-	}
-	if err := w.Err(); err != nil {
-		return commitError(err)
 	}
 	if err := w.Err(); err != nil {
 		return commitError(err)

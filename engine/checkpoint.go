@@ -15,8 +15,9 @@ import (
 type checkpointState struct {
 	last        atomic.Int64 // unix nanoseconds of the last one's end
 	seq         atomic.Uint64
-	done, total atomic.Int64 // bytes of the running one
-	hurry       atomic.Bool  // finish without spreading
+	done, total atomic.Int64  // bytes of the running one
+	hurry       atomic.Bool   // finish without spreading
+	end         atomic.Uint64 // position of the log's end when the last one began
 }
 
 // Meta.Opaque, version 1: version u8, next transaction u64, next row id u64, next object u32, next tree u32, epoch u64,
@@ -93,7 +94,8 @@ func (db *Database) checkpointNow(d time.Duration) error {
 		snap = db.durable.Load()
 	}
 	last = max(last, txlog.Seq(snap.Seq()))
-	at := db.parts.floor(db.log.EndOf(last), last)
+	end := db.log.EndOf(last)
+	at := db.parts.floor(end, last)
 	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(last, nil)}
 	err := db.store.Checkpoint(snap, meta, storage.CheckpointOptions{
 		Duration: d,
@@ -111,6 +113,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	db.stats.checkpoints.Add(1)
 	db.ckpt.last.Store(time.Now().UnixNano())
 	db.ckpt.seq.Store(uint64(last))
+	db.ckpt.end.Store(uint64(end))
 	db.parts.forget(last)
 	if err := db.log.Truncate(at); err != nil {
 		return fmt.Errorf("checkpoint of database %q: %w", db.Name(), err)
@@ -221,11 +224,17 @@ func (db *Database) checkpointDue(kicked bool) (spread time.Duration, due bool) 
 	if kicked || st.Dirty > 2*o.CheckpointDirtyBytes {
 		return 0, true
 	}
-	if st.Dirty > o.CheckpointDirtyBytes || db.log.Bytes() > o.CheckpointLogBytes {
+	if st.Dirty > o.CheckpointDirtyBytes || db.freeableLog() > o.CheckpointLogBytes {
 		return min(o.CheckpointDuration, 30*time.Second), true
 	}
 	age := time.Since(time.Unix(0, db.ckpt.last.Load()))
 	return o.CheckpointDuration, o.CheckpointPeriod > 0 && age > o.CheckpointPeriod
+}
+
+// freeableLog returns the bytes of log that a checkpoint might free: not those that the last one left, which the parts of
+// an open transaction hold.
+func (db *Database) freeableLog() int64 {
+	return min(db.log.Bytes(), int64(db.log.End())-int64(db.ckpt.end.Load()))
 }
 
 // kickCheckpoint asks for a checkpoint soon.

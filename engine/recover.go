@@ -29,7 +29,7 @@ type replayer struct {
 	// their locks kept every other commit in between from the same keys.
 	parts     map[uint64]*txParts
 	partBytes int
-	commits   map[uint64]bool // nil: not looked for yet
+	commits   map[uint64]txlog.Seq // the entry behind which their parts are not void; nil: not looked for yet
 }
 
 // txParts is what has been seen of a transaction with parts.
@@ -131,7 +131,11 @@ func (rp *replayer) entry(pos txlog.Position, e txlog.Entry) error {
 		raise32(&db.nextTree, h.tree)
 	}
 	if e.Kind == txlog.Abort {
-		delete(rp.parts, h.tx)
+		if p := rp.parts[h.tx]; p != nil && e.Seq <= rp.done {
+			p.n, p.sets = 0, nil // what a checkpoint has applied came later
+		} else {
+			delete(rp.parts, h.tx)
+		}
 		return nil
 	}
 	if e.Kind == txlog.Commit && e.Seq <= rp.done {
@@ -169,7 +173,7 @@ func (rp *replayer) part(e txlog.Entry, h header, cs storage.ChangeSet, size int
 		if rp.partBytes += size; rp.partBytes > rp.db.eng.o.replayBytes {
 			return rp.lookAhead()
 		}
-	case rp.commits[h.tx]:
+	case rp.commits[h.tx] != 0 && e.Seq > rp.commits[h.tx]:
 		p.applied = p.n
 		rp.sets = append(rp.sets, cs)
 		rp.bytes += size
@@ -177,22 +181,28 @@ func (rp *replayer) part(e txlog.Entry, h header, cs storage.ChangeSet, size int
 	return nil
 }
 
-// lookAhead finds the transactions with parts that commit in the rest of the log, and lets their parts go.
+// lookAhead finds the transactions with parts that commit in the rest of the log, and lets their parts go. Parts before
+// an Abort are void also when their transaction commits: a savepoint has taken them back.
 func (rp *replayer) lookAhead() error {
-	rp.commits = map[uint64]bool{}
+	rp.commits = map[uint64]txlog.Seq{}
+	aborts := map[uint64]txlog.Seq{}
 	o := &rp.db.eng.o
 	_, err := txlog.Inspect(o.FS, o.logDir(rp.db.oid), rp.pos, nil, func(_ txlog.Position, e txlog.Entry) error {
-		if e.Kind != txlog.Commit || e.Seq <= rp.done {
+		if e.Kind != txlog.Abort && (e.Kind != txlog.Commit || e.Seq <= rp.done) {
 			return nil
 		}
 		h, _, err := decodeHeader(e.Payload)
-		if err == nil && h.parts > 0 {
-			rp.commits[h.tx] = true
+		switch {
+		case err != nil:
+		case e.Kind == txlog.Abort:
+			aborts[h.tx] = e.Seq
+		case h.parts > 0:
+			rp.commits[h.tx] = max(aborts[h.tx], 1)
 		}
 		return err
 	})
 	for tx, p := range rp.parts {
-		if rp.commits[tx] && len(p.sets) > 0 {
+		if from := rp.commits[tx]; from != 0 && from <= rp.last && len(p.sets) > 0 {
 			rp.sets = append(rp.sets, p.sets...)
 			p.applied = p.n
 		}

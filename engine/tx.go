@@ -44,6 +44,7 @@ type Tx struct {
 	rowIDs bool              // row ids were taken: the commit records the counter
 	system bool              // a system tree was changed
 	moves  []move
+	moved  movedParts
 
 	onCommit, onRollback []func()
 	serial               *serialTx
@@ -180,6 +181,7 @@ func (t *Tx) changes() *storage.Overlay {
 	if t.s.overlay == nil {
 		t.s.overlay = storage.NewOverlay(t.s.acct)
 		t.s.overlay.SpillTo(t.s.db.store)
+		t.s.overlay.OnMove(t.logMoved)
 	}
 	return t.s.overlay
 }
@@ -277,17 +279,21 @@ type Mark struct {
 	onCommit   int
 	onRollback int
 	system     bool
+	logged     int // movedParts.moves
 }
 
 // Savepoint returns the present point.
 func (t *Tx) Savepoint() Mark {
-	return Mark{t.root(), t.s.own.Mark(), len(t.moves), len(t.onCommit), len(t.onRollback), t.system}
+	return Mark{t.root(), t.s.own.Mark(), len(t.moves), len(t.onCommit), len(t.onRollback), t.system, t.moved.moves}
 }
 
 // RollbackTo drops the changes and locks made since the mark. Rollback hooks added since then run.
 func (t *Tx) RollbackTo(m Mark) {
 	if t.s.overlay != nil {
 		t.s.overlay.Rollback(m.root)
+	}
+	if t.moved.moves != m.logged {
+		t.voidParts()
 	}
 	t.moves = t.moves[:m.moves]
 	t.s.own.RollbackTo(m.locks)
@@ -371,6 +377,9 @@ func (t *Tx) finish(committed bool) {
 	if s.overlay != nil {
 		s.overlay.Reset()
 	}
+	if t.moved.buf != nil || t.moved.moves > 0 {
+		t.endParts(committed)
+	}
 	if len(t.moves) > 0 {
 		clear(t.moves)
 		t.moves = t.moves[:0]
@@ -397,7 +406,7 @@ func (t *Tx) commitChanges() error {
 	s, db := t.s, t.s.db
 	o := s.overlay
 	db.slowWriter(s)
-	if o.Len() > db.eng.o.BigCommit || o.Bytes() > payloadMax {
+	if o.Len() > db.eng.o.BigCommit || o.Bytes() > payloadMax || t.moved.moves > 0 {
 		return t.commitLarge()
 	}
 	cs := o.Changes()
@@ -428,27 +437,24 @@ func (t *Tx) commitLarge() error {
 		if err := w.Err(); err != nil {
 			return commitError(err)
 		}
+		t.endParts(false)
 		return db.ssi.readOnlyCommit(t)
 	}
-	class, err := classOf(s.overlay)
-	if err != nil {
-		return commitError(err)
-	}
-	parts, err := t.encodeAll(class)
+	parts, err := t.encodeAll()
 	if err != nil {
 		return err
 	}
-	if s.overlay.Len() > db.eng.o.BigCommit {
+	class := txlog.Shrinking
+	if t.moved.normal {
+		class = txlog.Normal
+	}
+	if s.overlay.Len() > db.eng.o.BigCommit || s.overlay.Moved() {
 		err = t.commitBig(class)
 	} else {
 		err = t.commitSmall(s.overlay.Changes(), class)
 	}
-	if parts > 0 {
-		if err != nil {
-			db.abortParts(t.id)
-		} else {
-			db.parts.committed(t.id, s.req.seq)
-		}
+	if parts > 0 && err == nil {
+		db.parts.committed(t.id, s.req.seq)
 	}
 	t.trim()
 	return err

@@ -602,7 +602,7 @@ func TestReplayOfHugeTransactions(t *testing.T) {
 			must(t, tx.Put(tr, rowKey(nil, i), fmt.Appendf(nil, "%d-%0300d", round, i)))
 		}
 		if round == 1 { // written ahead and given up
-			_, err := tx.encodeAll(0)
+			_, err := tx.encodeAll()
 			must(t, err)
 			tx.Rollback()
 			continue
