@@ -76,3 +76,8 @@ func (s *Session) KeepTable(rel uint32, m lock.Mode) { s.own.KeepTable(rel, m) }
 
 // DropKept releases the kept table locks.
 func (s *Session) DropKept() { s.own.DropKept() }
+
+// Behind tells whether the transaction reads a snapshot with an older catalog than the newest, to which names refer.
+func (t *Tx) Behind() bool {
+	return t.iso != ReadCommitted && t.snap != nil && t.snap.CatalogVersion() != t.s.db.CatalogVersion()
+}

@@ -106,6 +106,9 @@ func (r *root) tablePaths(b *baseRel) error {
 		if ix.State != catalog.IndexValid || ix.Method != "" && ix.Method != "btree" {
 			continue
 		}
+		if f := r.ps.opts.Readable; f != nil && !f(ix) {
+			continue
+		}
 		if !b.relevant(ix) && !r.ordering() {
 			continue
 		}

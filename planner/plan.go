@@ -13,6 +13,8 @@ type Options struct {
 	Params []types.Datum
 	// Fetch is the fraction of rows (0..1) a cursor is expected to fetch; 0 means all.
 	Fetch float64
+	// Readable tells whether the snapshot that will be read has an index; nil: all that are valid.
+	Readable func(*catalog.Index) bool
 	// NoFast leaves out the named fast paths (tests).
 	NoFast bool
 }

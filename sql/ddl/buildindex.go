@@ -2,8 +2,10 @@ package ddl
 
 import (
 	"bytes"
+	"slices"
 
 	"herd/engine/lock"
+	"herd/internal/mem"
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/catalog/pgdata"
@@ -25,23 +27,55 @@ const BuildLock = lock.ShareUpdateExclusive
 // BuildStep is the size of a part in rows: their locks and the tip are kept from others for a millisecond at most.
 const BuildStep = 512
 
-// pendingMax is how many rows that others have locked are put off before they are waited for.
-const pendingMax = 4096
+// Rows are read in runs of up to runRows, whose entries are made in the order of the index: neighbours change the same
+// leaves.
+const (
+	runRows  = 1 << 17
+	runBytes = 8 << 20
+	// pendingMax is how many rows that others have locked are put off before they are waited for.
+	pendingMax = 4096
+)
 
 // IndexBuild is an index on its way.
 type IndexBuild struct {
 	Table, Index types.OID
 	Name         string // of the index
+	Rows         int64  // rows whose entries are made
 
-	next    []byte // key behind the last row looked at
-	scanned bool   // all rows were looked at
-	pending [][]byte
-	Rows    int64 // rows looked at
-	Entries int64 // entries made
+	acct    *mem.Account
+	granted int64
+	next    []byte     // key behind the last row read
+	scanned bool       // all rows were read
+	run     []runEntry // rows read, by entry; what is done is cut off
+	pending [][]byte   // keys of rows that were put off
 }
 
+// runEntry is a row's key with the entry it had when it was read.
+type runEntry struct{ entry, key []byte }
+
 // Done tells whether every row has its entry.
-func (b *IndexBuild) Done() bool { return b.scanned && len(b.pending) == 0 }
+func (b *IndexBuild) Done() bool { return b.scanned && len(b.run) == 0 && len(b.pending) == 0 }
+
+// Close gives the build's memory back.
+func (b *IndexBuild) Close() {
+	b.run = nil
+	if b.acct != nil {
+		b.acct.Shrink(b.granted)
+	}
+	b.granted = 0
+}
+
+// grow asks for the memory of n more bytes of a run.
+func (b *IndexBuild) grow(n int64) bool {
+	if b.acct == nil {
+		return true
+	}
+	if b.acct.Grow(n) != nil {
+		return false
+	}
+	b.granted += n
+	return true
+}
 
 // Temporary tells whether CREATE INDEX is for a temporary table of the session, or for no table at all: nobody else
 // writes it, and CONCURRENTLY needs no care.
@@ -62,7 +96,7 @@ func StartBuild(env *Env, s *ast.CreateIndex) (*IndexBuild, error) {
 	if ix == nil || err != nil {
 		return nil, err
 	}
-	return &IndexBuild{Table: rel.OID, Index: ix.OID, Name: ix.Name}, x.Writer.SetBuilding(ix.OID, true)
+	return &IndexBuild{Table: rel.OID, Index: ix.OID, Name: ix.Name, acct: x.Exec.Acct}, x.Writer.SetBuilding(ix.OID, true)
 }
 
 // RestartBuild is the first transaction of REINDEX CONCURRENTLY for an invalid index.
@@ -79,7 +113,7 @@ func RestartBuild(env *Env, index types.OID) (*IndexBuild, error) {
 	if ix == nil || err != nil {
 		return nil, err
 	}
-	return &IndexBuild{Table: rel.OID, Index: ix.OID, Name: ix.Name}, x.Writer.SetBuilding(ix.OID, true)
+	return &IndexBuild{Table: rel.OID, Index: ix.OID, Name: ix.Name, acct: x.Exec.Acct}, x.Writer.SetBuilding(ix.OID, true)
 }
 
 // Rebuild makes an invalid index anew in one transaction that keeps writers away: REINDEX.
@@ -131,8 +165,9 @@ type part struct {
 	rel     *catalog.Relation
 	entries *indexBuild
 	vals    []types.Datum
-	view    storage.View // of the rows
+	view    storage.View // of the rows read
 	large   row.LargeReader
+	newest  row.LargeReader
 }
 
 func (b *IndexBuild) part(env *Env) (*part, error) {
@@ -150,43 +185,97 @@ func (b *IndexBuild) part(env *Env) (*part, error) {
 	}
 	p := &part{x: x, b: b, rel: rel, entries: entries, vals: make([]types.Datum, len(rel.Columns)), view: x.Tx.Newest()}
 	p.large = exec.NewLargeReader(p.view, rel)
+	p.newest = newestLarge{x.Tx, rel}
 	return p, nil
 }
 
-// Step makes the entries of the next rows, in the current transaction, which the caller then commits. It never waits
-// for a row: those that others have locked are put off. wait returns what to wait for, without any lock held, before
-// the next Step.
+// Step reads a run of rows, or makes the entries of its next ones, in the current transaction, which the caller then
+// commits. It never waits for a row: those that others have locked are put off. wait returns what to wait for, without
+// any lock held, before the next Step.
 func (b *IndexBuild) Step(env *Env) (wait *RowWait, err error) {
 	p, err := b.part(env)
 	if err != nil {
 		return nil, err
 	}
 	defer p.x.hold(p.view)()
-	if b.scanned || len(b.pending) >= pendingMax {
+	switch {
+	case len(b.pending) >= pendingMax || b.scanned && len(b.run) == 0:
 		return p.retry()
+	case len(b.run) == 0:
+		return nil, p.read()
 	}
-	var c storage.Cursor
-	c.Init(p.view, p.rel.TreeID, b.next, nil, false)
-	defer c.Close()
-	for n := 0; ; n++ {
-		if n == BuildStep {
-			return nil, nil
-		}
-		if !c.Next() {
-			b.scanned = c.Err() == nil
-			return nil, c.Err()
-		}
-		key := append([]byte(nil), c.Key()...)
-		busy, err := p.row(key, c.Value())
+	n := min(len(b.run), BuildStep)
+	for _, e := range b.run[:n] {
+		busy, err := p.row(e.key)
 		if err != nil {
 			return nil, err
 		}
 		if busy != nil {
-			b.pending = append(b.pending, key)
+			b.pending = append(b.pending, bytes.Clone(e.key))
 		}
-		b.next = append(append(b.next[:0], key...), 0)
-		b.Rows++
 	}
+	b.run = b.run[n:]
+	b.Rows += int64(n)
+	return nil, nil
+}
+
+// read fills the run with the next rows. Rows that have no entry now are left out: whoever gives them one knows the index.
+func (p *part) read() error {
+	b := p.b
+	b.Close() // of the last run
+	var c storage.Cursor
+	c.Init(p.view, p.rel.TreeID, b.next, nil, false)
+	defer c.Close()
+	room, buf := 0, []byte(nil)
+	for n := 0; n < runRows; n++ {
+		if n%BuildStep == 0 && p.x.Exec.Interrupt != nil {
+			if err := p.x.Exec.Interrupt(); err != nil {
+				return err
+			}
+		}
+		if !c.Next() {
+			b.scanned = c.Err() == nil
+			break
+		}
+		if err := p.rel.Layout().DecodeAll(p.vals, c.Value(), p.large); err != nil {
+			return err
+		}
+		entry, _, ok, err := p.entries.entry(c.Key(), p.vals)
+		if err != nil {
+			return err
+		}
+		b.next = append(append(b.next[:0], c.Key()...), 0)
+		if !ok {
+			b.Rows++
+			continue
+		}
+		if need := len(entry) + len(c.Key()); need > cap(buf)-len(buf) {
+			size := max(need, 64<<10)
+			if room += size; room > runBytes || !b.grow(int64(size)*2) && n > 0 {
+				// The row goes into the next run.
+				b.next = b.next[:len(b.next)-1]
+				break
+			}
+			buf = make([]byte, 0, size)
+		}
+		at := len(buf)
+		buf = append(append(buf, entry...), c.Key()...)
+		mid := at + len(entry)
+		b.run = append(b.run, runEntry{buf[at:mid:mid], buf[mid:len(buf):len(buf)]})
+	}
+	slices.SortFunc(b.run, func(x, y runEntry) int { return bytes.Compare(x.entry, y.entry) })
+	return c.Err()
+}
+
+// newestLarge reads large values of rows that may be newer than any view taken before.
+type newestLarge struct {
+	tx  Tx
+	rel *catalog.Relation
+}
+
+// ReadLarge implements row.LargeReader.
+func (l newestLarge) ReadLarge(id uint64, size uint64) ([]byte, error) {
+	return exec.NewLargeReader(l.tx.Newest(), l.rel).ReadLarge(id, size)
 }
 
 // RowWait is a lock that somebody else has.
@@ -205,7 +294,7 @@ func (w *RowWait) Wait(tx Tx) error {
 // retry goes through the rows that were put off, as far as one that is still locked.
 func (p *part) retry() (*RowWait, error) {
 	for n := 0; n < BuildStep && len(p.b.pending) > 0; n++ {
-		busy, err := p.row(p.b.pending[0], nil)
+		busy, err := p.row(p.b.pending[0])
 		if busy != nil && n > 0 {
 			return nil, err // what is done is committed first
 		}
@@ -218,9 +307,9 @@ func (p *part) retry() (*RowWait, error) {
 }
 
 // row makes the entry of the row with a key, as it is in the newest state: under the row's lock nobody is changing it,
-// and whoever changes it later knows of the index. seen is the row in p.view, nil when that is not known. busy says that
+// and whoever changes it later knows of the index. busy says that
 // another transaction has the row, or the entry's key.
-func (p *part) row(key, seen []byte) (busy *RowWait, err error) {
+func (p *part) row(key []byte) (busy *RowWait, err error) {
 	tx := p.x.Tx
 	granted, _, err := tx.LockRow(p.rel.TreeID, key, lock.Share, lock.SkipLocked)
 	if err != nil {
@@ -233,11 +322,7 @@ func (p *part) row(key, seen []byte) (busy *RowWait, err error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	large := p.large
-	if !bytes.Equal(now, seen) { // its large values may be newer than the view
-		large = exec.NewLargeReader(tx.Newest(), p.rel)
-	}
-	if err := p.rel.Layout().DecodeAll(p.vals, now, large); err != nil {
+	if err := p.rel.Layout().DecodeAll(p.vals, now, p.newest); err != nil {
 		return nil, err
 	}
 	entry, enforced, ok, err := p.entries.entry(key, p.vals)
@@ -261,7 +346,6 @@ func (p *part) row(key, seen []byte) (busy *RowWait, err error) {
 			return nil, p.x.duplicated(p.rel, p.entries.ix, p.entries.vals)
 		}
 	}
-	p.b.Entries++
 	return nil, tx.Put(tree, entry, key)
 }
 

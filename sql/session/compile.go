@@ -180,7 +180,7 @@ func (s *Session) planFor(p *prepared, view storage.View, params []types.Datum) 
 // genericPlan returns the plan of p for all values: the one it has, or a new one when the catalog moved on or tables
 // outgrew it. The version is read before names are looked up, so a change in between shows in the next comparison.
 func (s *Session) genericPlan(p *prepared, view storage.View) (*plan.Plan, error) {
-	seq, own := s.db.CatalogVersion(), s.tx.ChangedCatalog()
+	seq, own := s.db.CatalogVersion(), s.tx.ChangedCatalog() || s.tx.Behind()
 	if p.plan != nil && p.version == seq && !own && !p.own && p.key == s.environment() && !s.outgrown(p.plan, view) {
 		s.srv.metrics.cacheHits.Add(1)
 		return p.plan, nil
@@ -239,7 +239,12 @@ func (s *Session) makePlan(p *prepared, params []types.Datum) (*plan.Plan, error
 	if err != nil {
 		return nil, err
 	}
-	return planner.Plan(cat, env, p.query, &planner.ParamInfo{Types: p.params}, planner.Options{Params: params, NoFast: !s.fastPaths})
+	o := planner.Options{Params: params, NoFast: !s.fastPaths}
+	if s.tx.Behind() {
+		snap := s.tx.View().Snap
+		o.Readable = func(ix *catalog.Index) bool { return snap.TreeExists(ix.Tree) }
+	}
+	return planner.Plan(cat, env, p.query, &planner.ParamInfo{Types: p.params}, o)
 }
 
 func sameColumns(a, b []plan.Column) bool {

@@ -97,6 +97,7 @@ func (s *Session) buildBeside(command int64, start func() (*ddl.IndexBuild, erro
 			return err
 		}
 		err = s.build(b, p)
+		b.Close()
 		if err == nil {
 			return s.step(func(env *ddl.Env) error { return ddl.FinishBuild(env, b, true) })
 		}

@@ -310,3 +310,24 @@ func TestBuildIndexAcrossCrash(t *testing.T) {
 	Exec(t, c, "REINDEX INDEX CONCURRENTLY wu")
 	sameByIndex(t, c, "wu", "u")
 }
+
+// A snapshot older than an index is read without it.
+func TestOldSnapshotAndNewIndex(t *testing.T) {
+	ForEach(t, func(t *testing.T, url string) {
+		a, b := Connect(t, url), Connect(t, url)
+		Exec(t, a, "CREATE TABLE w (id int PRIMARY KEY, v int); INSERT INTO w SELECT g, g FROM generate_series(1, 1000) g; SET enable_seqscan = off")
+		for _, level := range []string{"REPEATABLE READ", "SERIALIZABLE"} {
+			Exec(t, a, "PREPARE q AS SELECT count(*) FROM w WHERE v BETWEEN $1 AND 10")
+			Exec(t, a, "BEGIN ISOLATION LEVEL "+level+"; SELECT 1 FROM pg_class LIMIT 1; SELECT count(*) FROM generate_series(1, 2)")
+			Exec(t, b, "CREATE INDEX wv ON w (v)")
+			for _, query := range []string{"SELECT count(*) FROM w WHERE v BETWEEN 1 AND 10", "EXECUTE q(1)"} {
+				if got := Value(t, a, query); got != "10" {
+					t.Errorf("%s: %s gives %s", level, query, got)
+				}
+			}
+			Exec(t, a, "COMMIT")
+			Exec(t, b, "DROP INDEX wv")
+			Exec(t, a, "DEALLOCATE q")
+		}
+	})
+}
