@@ -91,11 +91,11 @@ func BenchmarkPin(b *testing.B) {
 	}
 }
 
-func benchApply(b *testing.B, rows, batch int) {
-	st, s, slot := loaded(b, rows, 1024, true)
+func benchApply(b *testing.B, rows, size, batch int) {
+	st, s, slot := loaded(b, rows, size, true)
 	defer st.Close()
 	r := rand.New(rand.NewSource(3))
-	val := make([]byte, 1024)
+	val := make([]byte, size)
 	sets := make([]ChangeSet, batch)
 	for i := range sets {
 		sets[i] = ChangeSet{{Tree: benchTree, Op: OpPut, Key: make([]byte, 8), Val: val}}
@@ -119,8 +119,11 @@ func benchApply(b *testing.B, rows, batch int) {
 	}
 }
 
-func BenchmarkApplyOne(b *testing.B)    { benchApply(b, 1_000_000, 1) }
-func BenchmarkApplyThirty(b *testing.B) { benchApply(b, 1_000_000, 32) }
+func BenchmarkApplyOne(b *testing.B)    { benchApply(b, 1_000_000, 1024, 1) }
+func BenchmarkApplyThirty(b *testing.B) { benchApply(b, 1_000_000, 1024, 32) }
+
+// BenchmarkApplyNarrow updates rows of 100 bytes.
+func BenchmarkApplyNarrow(b *testing.B) { benchApply(b, 1_000_000, 100, 1) }
 
 func BenchmarkScan(b *testing.B) {
 	st, s, _ := loaded(b, 1_000_000, 100, false)
@@ -186,4 +189,4 @@ func BenchmarkGetSmall(b *testing.B) {
 }
 
 // BenchmarkApplySmall is Apply without cache misses.
-func BenchmarkApplySmall(b *testing.B) { benchApply(b, 2000, 1) }
+func BenchmarkApplySmall(b *testing.B) { benchApply(b, 2000, 1024, 1) }

@@ -163,7 +163,7 @@ func (c *checkpoint) values(t TreeID, b *btree.Block, l block.Leaf) error {
 		return nil
 	}
 	for i := range l.Len() {
-		v, big := l.Value(i)
+		v, big := b.Value(i)
 		if !big {
 			continue
 		}

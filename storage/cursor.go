@@ -95,7 +95,7 @@ func (c *Cursor) Next() bool {
 		return false
 	}
 	c.cur = nil
-	v, big := c.leaf.Value(c.row)
+	v, big := c.it.Block.Value(c.row)
 	if big {
 		v = c.big(v)
 		if c.err != nil {
@@ -311,8 +311,12 @@ func (c *Cursor) run(vals [][]byte, keys *KeyBuf) (n int) {
 	if keys != nil {
 		prefix = c.leaf.Prefix()
 	}
+	b, patched := c.it.Block, len(c.it.Block.Patch()) > 0
 	for n < len(vals) && c.hasPlain() {
 		v, big := c.leaf.Value(c.i)
+		if patched {
+			v, big = b.Value(c.i)
+		}
 		if big {
 			if v = c.big(v); c.err != nil {
 				return n

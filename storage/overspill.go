@@ -358,7 +358,7 @@ func (b *leafRows) row(t TreeID) bool {
 			b.i = b.it.To - 1
 		}
 	}
-	v, big := b.leaf.Value(b.i)
+	v, big := b.it.Block.Value(b.i)
 	if big {
 		if v, b.err = btree.BigValue(b.st, t, b.it.Block, v); b.err != nil {
 			return false

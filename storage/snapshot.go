@@ -113,7 +113,7 @@ func (s *Snapshot) TreeBytes(t TreeID) int64 {
 		rows += int64(l.Len())
 		bytes += int64(len(l))
 		for i := range l.Len() {
-			if v, big := l.Value(i); big {
+			if v, big := b.Value(i); big {
 				_, n, _ := block.Stub(v)
 				bytes += int64(n)
 			}

@@ -61,6 +61,7 @@
 //	address.go  TreeID, Address
 //	leaf.go     reading and searching a leaf
 //	build.go    making leaves from rows
+//	patch.go    new values of rows, beside a leaf
 //	inner.go    the inner node on disk
 //	frame.go    frames
 //	hash.go     row hashes and their sums

@@ -36,17 +36,25 @@ func TestEdits(t *testing.T) {
 		model := map[string]string{}
 		type version struct {
 			root Root
-			keys []string
+			rows map[string]string
 		}
 		var old []version
-		for i := range 300 {
+		patched := 0
+		for i := range 900 {
 			m := map[string]*string{}
-			for range 1 + r.Intn(40) {
+			n := 1
+			if i%3 == 0 {
+				n += r.Intn(40)
+			}
+			for range n {
 				k := fmt.Sprintf("%0*d", 1+r.Intn(9), r.Intn(400))
 				if r.Intn(3) == 0 {
 					m[k] = nil
 				} else {
 					v := fmt.Sprint(r.Intn(1000), string(make([]byte, r.Intn(page/2))))
+					if r.Intn(3) > 0 {
+						v = fmt.Sprintf("%08d", r.Intn(1000))
+					}
 					m[k] = &v
 				}
 			}
@@ -69,8 +77,9 @@ func TestEdits(t *testing.T) {
 			checkLists(t, ed, before.H, root.H)
 			verify(t, root)
 			if i%20 == 0 {
-				old = append(old, version{root, slices.Sorted(maps.Keys(model))})
+				old = append(old, version{root, maps.Clone(model)})
 			}
+			patched += patches(root.H)
 			for k, want := range model {
 				got, ok, err := Get(noLoad{}, 1, root.H, []byte(k))
 				if err != nil || !ok || string(got) != want {
@@ -78,24 +87,55 @@ func TestEdits(t *testing.T) {
 				}
 			}
 		}
+		if patched == 0 {
+			t.Fatal("no leaf was patched")
+		}
 		for _, v := range old {
 			verify(t, v.root)
+			keys := slices.Sorted(maps.Keys(v.rows))
 			i := 0
 			var it Iter
 			it.Init(noLoad{}, 1, v.root.H, nil, nil, false)
 			for it.NextLeaf() {
 				for j := it.From; j < it.To; j++ {
-					if got := string(it.Block.Leaf().AppendKey(nil, j)); got != v.keys[i] {
-						t.Fatalf("an old version changed: %q, want %q", got, v.keys[i])
+					if got := string(it.Block.Leaf().AppendKey(nil, j)); got != keys[i] {
+						t.Fatalf("an old version changed: %q, want %q", got, keys[i])
+					}
+					got, big := it.Block.Value(j)
+					if big {
+						var err error
+						if got, err = BigValue(noLoad{}, 1, it.Block, got); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if string(got) != v.rows[keys[i]] {
+						t.Fatalf("an old version changed: %q is %q, want %q", keys[i], got, v.rows[keys[i]])
 					}
 					i++
 				}
 			}
-			if i != len(v.keys) {
-				t.Fatalf("%d rows of %d", i, len(v.keys))
+			if i != len(keys) {
+				t.Fatalf("%d rows of %d", i, len(keys))
 			}
 		}
 	}
+}
+
+// patches returns the number of patched leaves below h.
+func patches(h *Handle) (n int) {
+	if h == nil {
+		return 0
+	}
+	b := h.Block()
+	if len(b.Patch()) > 0 {
+		return 1
+	}
+	if b.Kind == block.KindInner {
+		for _, k := range b.Children() {
+			n += patches(k)
+		}
+	}
+	return n
 }
 
 // reachable collects the handles below h.

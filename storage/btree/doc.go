@@ -4,8 +4,8 @@
 //
 // A tree is a root [Handle] plus the [block.Stat] of its rows. A handle stands for one block in all versions that share
 // it: the pointer to the block in memory (nil when evicted), the address on disk (0 when never written), the access
-// bit. Leaves hold the rows as one pointer-free slice; inner nodes hold separators, child handles and the row count and
-// hash sum of each child. [Editor.Apply] makes the next version of a tree from a sorted list of changes in one pass: a
+// bit. Leaves hold the rows as one pointer-free slice, and in memory perhaps a patch of newer values beside it; inner nodes
+// hold separators, child handles and the row count and hash sum of each child. [Editor.Apply] makes the next version of a tree from a sorted list of changes in one pass: a
 // node is rebuilt at most once per call whatever the number of changes below it, so no node is ever edited twice and
 // none after it can be seen (the owner stamp, Handle.Born, tells nodes of the running edit from older ones).
 //

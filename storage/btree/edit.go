@@ -33,6 +33,7 @@ type Editor struct {
 	tree  block.TreeID
 	all   []Change // what Apply was called with, to compute AbsentAt
 	rows  []block.Row
+	most  int       // the most that rows had since Reset
 	kids  []*Handle // values of rows with Kid >= 0
 	stubs []byte    // backing of new stubs
 	edits []edit    // stack, see inner
@@ -58,11 +59,18 @@ type edit struct {
 func (e *Editor) Reset(ver uint64) {
 	e.Ver = ver
 	e.Created, e.Retired = nil, nil
+	e.startRows()
 	if cap(e.rows) > 2*chunk {
 		e.rows, e.kids, e.stubs = nil, nil, nil
 	}
-	clear(e.rows[:cap(e.rows)])
-	e.all = nil
+	clear(e.rows[:min(e.most, cap(e.rows))])
+	e.most, e.all = 0, nil
+}
+
+// startRows empties the scratch space of a leaf's rebuilding.
+func (e *Editor) startRows() {
+	e.most = max(e.most, len(e.rows))
+	e.rows, e.kids, e.stubs = e.rows[:0], e.kids[:0], e.stubs[:0]
 }
 
 // Inline returns the bytes of the longest value kept in a leaf of the given page size.

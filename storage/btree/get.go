@@ -31,26 +31,26 @@ func wrongKind(t block.TreeID, h *Handle, k block.Kind) error {
 	return fmt.Errorf("tree %d: block at %d:%d is unexpectedly of kind %s: %w", t, a.Segment(), a.Offset(), k, block.ErrCorrupt)
 }
 
-// descend returns the leaf whose range holds key, and its rows.
-func descend(ld Loader, t block.TreeID, h *Handle, key []byte) (*Handle, block.Leaf, error) {
+// descend returns the leaf whose range holds key, its rows and its patch.
+func descend(ld Loader, t block.TreeID, h *Handle, key []byte) (*Handle, block.Leaf, block.Patch, error) {
 	for {
 		if l := h.leaf(); l != nil {
 			h.touch(heatLeaf)
-			return h, l, nil
+			return h, l, nil, nil
 		}
 		b := h.blk.Load()
 		if b == nil {
 			var err error
 			if b, err = ld.LoadBlock(t, h); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 		if b.Kind == block.KindLeaf {
 			h.touch(heatLeaf)
-			return h, b.Leaf(), nil
+			return h, b.Leaf(), b.patch, nil
 		}
 		if b.Kind != block.KindInner {
-			return nil, nil, wrongKind(t, h, b.Kind)
+			return nil, nil, nil, wrongKind(t, h, b.Kind)
 		}
 		h.touch(heatInner)
 		n := b.Inner()
@@ -63,13 +63,16 @@ func Get(ld Loader, t block.TreeID, root *Handle, key []byte) (val []byte, ok bo
 	if root == nil {
 		return nil, false, nil
 	}
-	h, l, err := descend(ld, t, root, key)
+	h, l, patch, err := descend(ld, t, root, key)
 	if err != nil {
 		return nil, false, err
 	}
 	i, found := l.Search(key)
 	if !found {
 		return nil, false, nil
+	}
+	if v, ok := patch.Value(i); ok {
+		return v, true, nil
 	}
 	v, big := l.Value(i)
 	if big {

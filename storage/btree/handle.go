@@ -19,9 +19,9 @@ const (
 // Handle stands for one block in all versions that share it. It fills one cache line.
 type Handle struct {
 	blk atomic.Pointer[Block]
-	// rows points to the bytes of a leaf in memory: a look-up then misses the cache for the handle and for the rows, not
-	// for the Block between them. Set and cleared together with blk; rowsLen never changes once it is set, since a block
-	// is the same bytes each time it is loaded.
+	// rows points to the bytes of a leaf in memory that has no patch: a look-up then misses the cache for the handle and for
+	// the rows, not for the Block between them. Set and cleared together with blk; rowsLen never changes once it is set,
+	// since a leaf has the same length with its patch and each time it is loaded.
 	rows    atomic.Pointer[byte]
 	rowsLen atomic.Uint32
 	addr    atomic.Uint64
@@ -76,7 +76,7 @@ func (h *Handle) Block() *Block { return h.blk.Load() }
 // SetBlock publishes the block. Calls for one handle do not overlap (the store's books lock).
 func (h *Handle) SetBlock(b *Block) {
 	h.blk.Store(b)
-	if b.Kind == block.KindLeaf {
+	if b.Kind == block.KindLeaf && len(b.patch) == 0 {
 		h.rowsLen.Store(uint32(len(b.Data)))
 		h.rows.Store(unsafe.SliceData(b.Data))
 	}
@@ -91,7 +91,7 @@ func (h *Handle) DropBlock(b *Block) bool {
 	return true
 }
 
-// leaf returns the rows of a leaf in memory, nil for anything else.
+// leaf returns the rows of a leaf in memory that has no patch, nil for anything else.
 func (h *Handle) leaf() block.Leaf {
 	p := h.rows.Load()
 	if p == nil {

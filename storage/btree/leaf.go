@@ -16,6 +16,10 @@ func (e *Editor) leaf(h *Handle, b *Block, st block.Stat, cs []Change, right boo
 	return e.mergeLeaf(h, b, st, cs, right)
 }
 
+// patchShare says what part of a leaf its patch may be as large as. An update of a row of 100 bytes in a leaf of 8 KiB then
+// copies 1.4 KiB on average, one of 1 KiB half the leaf; an eighth of the bytes of much updated leaves are outdated.
+const patchShare = 4
+
 // single is the fast path: one change whose result is one leaf with the same key prefix.
 func (e *Editor) single(h *Handle, b *Block, st block.Stat, c *Change) (edit, bool) {
 	l := b.Leaf()
@@ -26,30 +30,34 @@ func (e *Editor) single(h *Handle, b *Block, st block.Stat, c *Change) (edit, bo
 	if c.Op != OpPut || len(c.Val) > Inline(e.Page) {
 		return edit{}, false
 	}
-	var out block.Leaf
+	out, by := block.Leaf(nil), 0
 	if found {
-		old, big := l.Value(i)
+		old, big := b.Value(i)
 		if big {
 			return edit{}, false
 		}
-		if out = l.ReplaceValue(i, c.Val, e.Page); out == nil {
-			return edit{}, false
+		st.Sum += block.RowHash(c.Key, c.Val) - block.RowHash(c.Key, old)
+		if len(old) == len(c.Val) && b.patch.Size(len(c.Val)) <= len(l)/patchShare {
+			e.drop(h)
+			return edit{h: e.create(newPatched(l, b.Kids, b.patch.With(i, c.Val))), stat: st}, true
 		}
-		st.Sum -= block.RowHash(c.Key, old)
+		out = l.ReplaceValue(i, c.Val, e.Page)
 	} else {
-		if out = l.Insert(i, c.Key, c.Val, e.Page); out == nil {
-			return edit{}, false
-		}
 		st.Rows++
+		st.Sum += block.RowHash(c.Key, c.Val)
+		out, by = l.Insert(i, c.Key, c.Val, e.Page), 1
 	}
-	st.Sum += block.RowHash(c.Key, c.Val)
+	if out == nil {
+		return edit{}, false
+	}
+	out.Fill(b.patch, i, by)
 	e.drop(h)
 	return edit{h: e.create(newLeaf(out, b.Kids)), stat: st}, true
 }
 
 // mergeLeaf merges the leaf's rows with the changes and builds as many leaves as the result needs.
 func (e *Editor) mergeLeaf(h *Handle, b *Block, st block.Stat, cs []Change, right bool) (edit, error) {
-	e.rows, e.kids, e.stubs = e.rows[:0], e.kids[:0], e.stubs[:0]
+	e.startRows()
 	var l block.Leaf
 	n, i := 0, 0
 	if b != nil {
@@ -72,7 +80,7 @@ func (e *Editor) mergeLeaf(h *Handle, b *Block, st block.Stat, cs []Change, righ
 			e.oldRow(b, l, i)
 		}
 		if found {
-			v, big := l.Value(i)
+			v, big := b.Value(i)
 			st.Rows--
 			if big {
 				kid, _, hash := block.Stub(v)
@@ -115,7 +123,7 @@ func grow(p []byte, n int) []byte {
 
 // oldRow appends row i of b to e.rows.
 func (e *Editor) oldRow(b *Block, l block.Leaf, i int) {
-	v, big := l.Value(i)
+	v, big := b.Value(i)
 	r := block.Row{Pre: l.Prefix(), Suf: l.Suffix(i), Val: v, Kid: -1}
 	if big {
 		kid, _, _ := block.Stub(v)

@@ -63,7 +63,7 @@ func (e *Editor) joined(l, r entry) entry {
 	e.drop(r.h)
 	out := entry{sep: l.sep, stat: l.stat.Add(r.stat)}
 	if a.Kind == block.KindLeaf {
-		e.rows, e.kids = e.rows[:0], e.kids[:0]
+		e.startRows()
 		for _, x := range []*Block{a, b} {
 			for i := range x.Leaf().Len() {
 				e.oldRow(x, x.Leaf(), i)

@@ -25,6 +25,7 @@ type Block struct {
 	cost  int32
 	Data  []byte
 	Kids  []*Handle
+	patch block.Patch // of a leaf: values newer than those in Data
 }
 
 // Inner is an inner node: separators and the parts without a change are shared between versions when only children
@@ -91,8 +92,21 @@ func (b *Block) ChildCount() int {
 // Cost returns the bytes of memory the block is booked with.
 func (b *Block) Cost() int64 { return int64(b.cost) }
 
-// Leaf returns the rows of a leaf.
+// Leaf returns the rows of a leaf: its keys. What may be patched, the values, is asked of the block.
 func (b *Block) Leaf() block.Leaf { return block.Leaf(b.Data) }
+
+// Value returns value i of a leaf; big tells that it is a stub.
+func (b *Block) Value(i int) (v []byte, big bool) {
+	if len(b.patch) > 0 {
+		if v, ok := b.patch.Value(i); ok {
+			return v, false
+		}
+	}
+	return b.Leaf().Value(i)
+}
+
+// Patch returns the values of a leaf that are newer than those of Leaf, for callers that read many.
+func (b *Block) Patch() block.Patch { return b.patch }
 
 // Inner returns the inner node that b is the beginning of. b.Kind must be KindInner.
 func (b *Block) Inner() *Inner { return (*Inner)(unsafe.Pointer(b)) }
@@ -115,8 +129,9 @@ func (n *Inner) AppendSep(dst []byte, i int) []byte {
 
 const blockBytes = int(unsafe.Sizeof(Block{}))
 
-func leafCost(data []byte, kids []*Handle) int32 {
-	return int32(block.Class(blockBytes) + block.Class(len(data)) + block.Class(8*len(kids)) + HandleBytes*len(kids))
+func (b *Block) setCost() {
+	b.cost = int32(block.Class(blockBytes) + block.Class(len(b.Data)) + block.Class(len(b.patch)) + block.Class(8*len(b.Kids)) +
+		HandleBytes*len(b.Kids))
 }
 
 // finish computes what follows from keys and children.
@@ -133,11 +148,21 @@ func (n *Inner) finish() {
 }
 
 func newLeaf(data block.Leaf, kids []*Handle) *Block {
-	return &Block{Kind: block.KindLeaf, Data: data, Kids: kids, cost: leafCost(data, kids)}
+	return newPatched(data, kids, nil)
+}
+
+// newPatched makes a leaf that shares its rows with an older one. It is booked with them nevertheless: it may be the last
+// that has them.
+func newPatched(data block.Leaf, kids []*Handle, p block.Patch) *Block {
+	b := &Block{Kind: block.KindLeaf, Data: data, Kids: kids, patch: p}
+	b.setCost()
+	return b
 }
 
 func newValue(data []byte) *Block {
-	return &Block{Kind: block.KindValue, Data: data, cost: leafCost(data, nil)}
+	b := &Block{Kind: block.KindValue, Data: data}
+	b.setCost()
+	return b
 }
 
 // head returns the first eight bytes of s as a number that orders like s; equal heads need the full comparison.
@@ -237,7 +262,11 @@ func AppendPayload(dst []byte, b *Block) []byte {
 		refs[i] = h.StoredRef()
 	}
 	if b.Kind == block.KindLeaf {
-		return block.AppendRefs(append(dst, b.Data...), refs)
+		from := len(dst)
+		dst = append(dst, b.Data...)
+		l := block.Leaf(dst[from:])
+		l.Fill(b.patch, l.Len(), 0)
+		return block.AppendRefs(dst, refs)
 	}
 	n := b.Inner()
 	stats := make([]block.Stat, n.Len())

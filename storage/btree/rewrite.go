@@ -47,7 +47,7 @@ func bigOf(b *Block, key []byte) *Handle {
 	if !found {
 		return nil
 	}
-	v, big := l.Value(i)
+	v, big := b.Value(i)
 	if !big {
 		return nil
 	}

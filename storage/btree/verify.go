@@ -91,6 +91,10 @@ func (v *Verifier) leaf(h *Handle, b *Block, lo, hi []byte) (st block.Stat, ok b
 		v.Report(h, err.Error())
 		return st, false
 	}
+	if !block.CheckPatch(l, b.patch) {
+		v.Report(h, "the leaf's patch does not fit it")
+		return st, false
+	}
 	if l.Bigs() != len(b.Kids) {
 		v.Report(h, fmt.Sprintf("%d long values and %d references", l.Bigs(), len(b.Kids)))
 		return st, false
@@ -106,7 +110,7 @@ func (v *Verifier) leaf(h *Handle, b *Block, lo, hi []byte) (st block.Stat, ok b
 	for i := range l.Len() {
 		st.Rows++
 		key = l.AppendKey(key[:0], i)
-		val, big := l.Value(i)
+		val, big := b.Value(i)
 		if !big {
 			st.Sum += block.RowHash(key, val)
 			continue
