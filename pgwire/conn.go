@@ -147,7 +147,7 @@ func (c *conn) serve() {
 			c.readFailed(err)
 			return
 		}
-		c.sess.Busy()
+		c.sess.Busy(c.in.Fresh())
 		if done := c.message(typ, body); done {
 			c.out.Flush()
 			return

@@ -19,6 +19,7 @@ const (
 	minBuffer  = 8 << 10
 	idleBuffer = 64 << 10 // a larger buffer is dropped once it is empty
 	growStep   = 1 << 20  // a long body is read in steps: a length field alone takes no memory
+	bulkBuffer = 256 << 10
 )
 
 // ErrTooLong is returned for a length field outside the bounds of its message type.
@@ -29,8 +30,11 @@ type Reader struct {
 	src  io.Reader
 	buf  []byte
 	r, w int // unread bytes are buf[r:w]
+	bulk bool
 	// BytesRead counts what came from the connection.
 	BytesRead int64
+
+	seen int64 // BytesRead at the last call of Fresh
 }
 
 // NewReader returns a Reader over src, which may be replaced by SetSource when TLS starts.
@@ -47,8 +51,25 @@ func (r *Reader) SetSource(src io.Reader) error {
 	return nil
 }
 
+// Bulk turns reading for a stream of messages on and off: much at a time, into one large buffer that stays meanwhile.
+func (r *Reader) Bulk(on bool) {
+	if on && len(r.buf) < bulkBuffer {
+		next := make([]byte, bulkBuffer)
+		r.w = copy(next, r.buf[r.r:r.w])
+		r.buf, r.r = next, 0
+	}
+	r.bulk = on
+}
+
 // Buffered returns how many bytes are waiting unread in the buffer.
 func (r *Reader) Buffered() int { return r.w - r.r }
+
+// Fresh reports whether bytes came from the connection since the last call.
+func (r *Reader) Fresh() bool {
+	fresh := r.seen != r.BytesRead
+	r.seen = r.BytesRead
+	return fresh
+}
 
 // Startup reads a frame without a type byte: the first messages of a connection.
 func (r *Reader) Startup() ([]byte, error) {
@@ -104,7 +125,7 @@ func limitOf(typ byte) int {
 func (r *Reader) need(n int) error {
 	if r.r == r.w {
 		r.r, r.w = 0, 0
-		if len(r.buf) > idleBuffer && n <= idleBuffer {
+		if len(r.buf) > idleBuffer && n <= idleBuffer && !r.bulk {
 			r.buf = make([]byte, minBuffer)
 		}
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"strings"
-	"time"
 
 	"herd/sql/sqlerr"
 )
@@ -158,17 +157,4 @@ func cleanASCII(v string) string {
 		b = b[:63]
 	}
 	return string(b)
-}
-
-// duration reads a parameter in milliseconds.
-func (s *Session) duration(name string) time.Duration {
-	v, _ := s.set.get(name)
-	n := int64(0)
-	for _, c := range v {
-		if c < '0' || c > '9' {
-			return 0
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return time.Duration(n) * time.Millisecond
 }

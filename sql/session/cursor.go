@@ -14,7 +14,7 @@ func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []typ
 	if !st.Hold && !s.block && !s.implicitBlock {
 		return tag, sqlerr.New(sqlerr.NoActiveSqlTransaction, "DECLARE CURSOR can only be used in transaction blocks")
 	}
-	if s.portals[st.Name] != nil {
+	if s.portals.get(st.Name) != nil {
 		return tag, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)
 	}
 	p := &prepared{text: text, stmt: st.Query, class: classQuery, fromSQL: true}
@@ -37,7 +37,7 @@ func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []typ
 	po.scroll = st.Scroll != nil && *st.Scroll
 	po.noScroll = st.Scroll != nil && !*st.Scroll
 	s.suspend(po)
-	s.addPortal(po)
+	s.portals.put(po)
 	return tag, nil
 }
 
@@ -45,7 +45,7 @@ func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []typ
 func paramTypes(params []types.Datum) []types.OID { return make([]types.OID, len(params)) }
 
 func (s *Session) cursorByName(name string) (*portal, error) {
-	if po := s.portals[name]; po != nil {
+	if po := s.portals.get(name); po != nil {
 		return po, nil
 	}
 	return nil, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", name)
@@ -204,17 +204,17 @@ func (s *Session) closeCursor(st *ast.CloseCursor) (commandTag, error) {
 }
 
 func (s *Session) closeCursors() {
-	for _, po := range s.portals {
+	s.portals.each(func(po *portal) {
 		if po.cursor {
 			s.closePortal(po)
 		}
-	}
+	})
 }
 
 // holdCursors reads WITH HOLD cursors to their end before the transaction that made them commits.
 func (s *Session) holdCursors() error {
 	var names []string
-	for name, po := range s.portals {
+	for name, po := range s.portals.named {
 		if po.hold && po.level > 0 {
 			names = append(names, name)
 		}
@@ -223,7 +223,7 @@ func (s *Session) holdCursors() error {
 		sort.Strings(names)
 	}
 	for _, name := range names {
-		po := s.portals[name]
+		po := s.portals.get(name)
 		if po.status == portalFailed {
 			continue
 		}

@@ -99,7 +99,7 @@ func (s *Session) Bind(m *wire.Bind) error {
 	}
 	if len(m.Portal) == 0 {
 		s.dropUnnamedPortal()
-	} else if s.portals[string(m.Portal)] != nil {
+	} else if s.portals.getBytes(m.Portal) != nil {
 		return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", m.Portal)
 	}
 	if p.class == classQuery || p.class == classUtility {
@@ -118,16 +118,9 @@ func (s *Session) Bind(m *wire.Bind) error {
 		return err
 	}
 	po.text = p.text
-	s.addPortal(po)
+	s.portals.put(po)
 	s.out.Empty('2')
 	return nil
-}
-
-func (s *Session) addPortal(po *portal) {
-	if s.portals == nil {
-		s.portals = make(map[string]*portal)
-	}
-	s.portals[po.name] = po
 }
 
 // checkBind compares a Bind message with its statement.
@@ -218,7 +211,7 @@ func (s *Session) DescribeStatement(name []byte) error {
 }
 
 func (s *Session) portal(name []byte) (*portal, error) {
-	if po := s.portals[string(name)]; po != nil {
+	if po := s.portals.getBytes(name); po != nil {
 		return po, nil
 	}
 	return nil, sqlerr.New(sqlerr.InvalidCursorName, "portal \"%s\" does not exist", name)
@@ -270,7 +263,7 @@ func (s *Session) Execute(name []byte, limit int32) error {
 			return nil
 		}
 	}
-	if s.portals[po.name] != po {
+	if s.portals.get(po.name) != po {
 		return nil // the utility ended its own transaction
 	}
 	s.begunPortal(po)
@@ -330,7 +323,7 @@ func (s *Session) executeUtility(po *portal) error {
 	cols, level := po.cols, po.level
 	po.level = 0 // it outlives the transactions that the statement makes
 	tag, err := s.utility(p, po.params, sink)
-	if s.portals[po.name] == po {
+	if s.portals.get(po.name) == po {
 		po.level = level
 	}
 	if err != nil {
@@ -338,7 +331,7 @@ func (s *Session) executeUtility(po *portal) error {
 		return err
 	}
 	if cols == nil {
-		if s.portals[po.name] == po {
+		if s.portals.get(po.name) == po {
 			po.status = portalDone
 		}
 		s.complete(tag)
@@ -363,7 +356,7 @@ func (s *Session) CloseStatement(name []byte) {
 
 // ClosePortal drops a portal; an unknown name is no error.
 func (s *Session) ClosePortal(name []byte) {
-	if po := s.portals[string(name)]; po != nil {
+	if po := s.portals.getBytes(name); po != nil {
 		s.closePortal(po)
 	}
 }

@@ -165,9 +165,7 @@ func (s *Session) recycle(po *portal) {
 
 // closePortal ends an execution and gives back what it holds.
 func (s *Session) closePortal(po *portal) {
-	if po.name != "" && s.portals[po.name] == po || s.portals[""] == po {
-		delete(s.portals, po.name)
-	}
+	s.portals.remove(po)
 	s.finishState(po)
 	if po.store != nil {
 		po.store.close()
@@ -358,25 +356,21 @@ func pull(state *exec.State, max int64, sink rowSink) (n int64, more bool, err e
 }
 
 // closePortals closes the portals that do not outlive the transaction: all but held cursors.
-func (s *Session) closePortals(failed bool) {
-	for _, po := range s.portals {
-		if po.hold && !failed && po.level == 0 {
-			continue
+func (s *Session) closePortals() {
+	s.portals.each(func(po *portal) {
+		if po.level > 0 { // else it is a cursor held since an earlier transaction
+			s.closePortal(po)
 		}
-		if po.level == 0 {
-			continue // a cursor held since an earlier transaction
-		}
-		s.closePortal(po)
-	}
+	})
 }
 
 // closePortalsSince closes those made at a level or deeper.
 func (s *Session) closePortalsSince(level int) {
-	for _, po := range s.portals {
+	s.portals.each(func(po *portal) {
 		if po.level >= level && po.level > 0 {
 			s.closePortal(po)
 		}
-	}
+	})
 }
 
 // closePortalsOfFailure closes what the failed part of the transaction made.
@@ -389,8 +383,8 @@ func (s *Session) closePortalsOfFailure() {
 }
 
 func (s *Session) dropUnnamedPortal() {
-	if po := s.portals[""]; po != nil {
-		s.closePortal(po)
+	if s.portals.unnamed != nil {
+		s.closePortal(s.portals.unnamed)
 	}
 }
 

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"time"
-
 	"herd/engine/lock"
 	"herd/planner/plan"
 	"herd/sql/exec"
@@ -27,7 +25,7 @@ func (s *Session) begunPortal(po *portal) {
 
 // stmtBegin arms the statement's deadline.
 func (s *Session) stmtBegin() error {
-	s.stmtClock = time.Now()
+	s.stmtClock = s.clock
 	s.eng.Interrupt().SetStatementDeadline(s.statementTimeout)
 	return nil
 }
@@ -142,5 +140,6 @@ func (s *Session) observe(tag string) {
 	case "BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE":
 		kind = KindTransaction
 	}
-	s.srv.metrics.observe(kind, time.Since(s.stmtClock))
+	s.tick()
+	s.srv.metrics.observe(kind, s.clock.Sub(s.stmtClock))
 }

@@ -198,6 +198,7 @@ func (srv *Server) Connect(info *StartupInfo, c Client) (*Session, error) {
 
 // open sets the session's user and settings.
 func (s *Session) open() error {
+	s.tick()
 	s.interrupt = s.pendingInterrupt
 	s.io = *types.NewIOContext()
 	s.io.Catalog = (*resolver)(s)

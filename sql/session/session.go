@@ -73,8 +73,11 @@ type Session struct {
 	txUsed           bool // a query ran: its characteristics are fixed
 	txStart          int64
 	stmtStart        int64
-	stmtClock        time.Time
+	clock            time.Time // see tick
+	stmtClock        time.Time // when the running statement began
 	statementTimeout time.Duration
+	idleTimeout      time.Duration
+	idleTxTimeout    time.Duration
 	fastPaths        bool
 	interrupt        func() error // pendingInterrupt, bound once
 	modes            txModes
@@ -85,7 +88,7 @@ type Session struct {
 
 	statements map[string]*prepared
 	unnamed    *prepared
-	portals    map[string]*portal
+	portals    portalSet
 	freePortal *portal
 	env        exec.Env
 	bindParams []types.Datum
@@ -119,8 +122,12 @@ const (
 	stateIdleInAborted
 )
 
-// Busy is called by the connection when a message arrives.
-func (s *Session) Busy() {
+// Busy is called by the connection when it has a message; fresh says that the client's bytes came just now, not with an
+// earlier message.
+func (s *Session) Busy(fresh bool) {
+	if fresh {
+		s.tick()
+	}
 	if s.activity.state.Load() != stateActive {
 		s.activity.state.Store(stateActive)
 		s.eng.Interrupt().ClearIdle()
@@ -135,13 +142,13 @@ func (s *Session) Idle() {
 	switch {
 	case s.aborted:
 		s.activity.state.Store(stateIdleInAborted)
-		intr.SetIdle(s.duration("idle_in_transaction_session_timeout"), true)
+		intr.SetIdle(s.idleTxTimeout, true)
 	case s.block:
 		s.activity.state.Store(stateIdleInTx)
-		intr.SetIdle(s.duration("idle_in_transaction_session_timeout"), true)
+		intr.SetIdle(s.idleTxTimeout, true)
 	default:
 		s.activity.state.Store(stateIdle)
-		intr.SetIdle(s.duration("idle_session_timeout"), false)
+		intr.SetIdle(s.idleTimeout, false)
 	}
 }
 
@@ -191,13 +198,6 @@ func (s *Session) noticeLevel(e *sqlerr.Error) bool {
 	}
 	return true
 }
-
-// now is the wall clock in microseconds since 2000-01-01 UTC, the unit of timestamptz.
-func (s *Session) now() int64 { return nowMicros() }
-
-const epoch2000 = 946684800 * 1000000
-
-func nowMicros() int64 { return time.Now().UnixMicro() - epoch2000 }
 
 // Reported returns the parameters that a client is told at start-up.
 func (s *Session) Reported() []Setting {

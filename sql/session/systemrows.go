@@ -203,17 +203,14 @@ func (s *Session) blockingRows(pid int32) [][]types.Datum {
 }
 
 func (s *Session) cursorRows() [][]types.Datum {
-	names := make([]string, 0, len(s.portals))
-	for name := range s.portals {
+	names := make([]string, 0, len(s.portals.named))
+	for name := range s.portals.named {
 		names = append(names, name)
 	}
 	sort.Strings(names)
 	var rows [][]types.Datum
 	for _, name := range names {
-		p := s.portals[name]
-		if name == "" && !p.cursor {
-			continue
-		}
+		p := s.portals.named[name]
 		text := p.text
 		if text == "" && p.stmt != nil {
 			text = p.stmt.text

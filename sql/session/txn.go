@@ -97,8 +97,13 @@ func (s *Session) commit() error {
 		return err
 	}
 	s.set.commit()
+	wrote := tx.HasID()
 	s.endTx(true)
-	return s.waitDurable()
+	err = s.waitDurable()
+	if wrote {
+		s.tick() // the wait may have been long
+	}
+	return err
 }
 
 // beforeCommit runs what belongs into the transaction but waits for its end: held cursors, deferred constraints.
@@ -115,7 +120,7 @@ func (s *Session) beforeCommit() error {
 // rollback drops the current transaction.
 func (s *Session) rollback() {
 	if s.tx != nil {
-		s.closePortals(true)
+		s.closePortals()
 		s.tx.Rollback()
 	}
 	s.set.rollback(1)
@@ -123,7 +128,7 @@ func (s *Session) rollback() {
 }
 
 func (s *Session) endTx(committed bool) {
-	s.closePortals(false)
+	s.closePortals()
 	s.tx = nil
 	s.block, s.aborted, s.implicitBlock, s.txUsed = false, false, false, false
 	s.savepoints = s.savepoints[:0]

@@ -37,8 +37,11 @@ func (s *Session) settingChanged(name, value string) {
 	case "synchronous_commit":
 		s.eng.SetSynchronousCommit(value != "off")
 	case "statement_timeout":
-		n, _ := strconv.Atoi(value)
-		s.statementTimeout = time.Duration(n) * time.Millisecond
+		s.statementTimeout = millis(value)
+	case "idle_session_timeout":
+		s.idleTimeout = millis(value)
+	case "idle_in_transaction_session_timeout":
+		s.idleTxTimeout = millis(value)
 	case "herd.fast_paths":
 		s.fastPaths = value == "on"
 	case "plan_cache_mode":
@@ -85,3 +88,9 @@ var dateOrders = map[string]datetime.Order{"MDY": datetime.MDY, "DMY": datetime.
 
 var intervalStyles = map[string]datetime.IntervalStyle{"postgres": datetime.IntervalPostgres, "postgres_verbose": datetime.IntervalPostgresVerbose,
 	"sql_standard": datetime.IntervalSQL, "iso_8601": datetime.IntervalISO}
+
+// millis reads a parameter in milliseconds.
+func millis(value string) time.Duration {
+	n, _ := strconv.Atoi(value)
+	return time.Duration(n) * time.Millisecond
+}
