@@ -627,11 +627,6 @@ type joinParts struct {
 	cur         joinPart
 }
 
-type joinPart struct {
-	left, right *spillFile
-	level       int
-}
-
 func newJoinParts(env *Env, level int) (*joinParts, error) {
 	return &joinParts{env: env, left: newPartitions(env, level), right: newPartitions(env, level)}, nil
 }
@@ -643,22 +638,16 @@ func (p *joinParts) close() {
 	p.left.close()
 	p.right.close()
 	for _, t := range p.todo {
-		t.left.close()
-		t.right.close()
+		t.close()
 	}
-	p.cur.left.close()
-	p.cur.right.close()
+	p.cur.close()
 	p.todo, p.cur = nil, joinPart{}
 }
 
 // stack moves the finished partitions to the list of work.
-func (p *joinParts) stack(level int) {
-	for i := range spillParts {
-		if p.left.files[i] != nil || p.right.files[i] != nil {
-			p.todo = append(p.todo, joinPart{left: p.left.files[i], right: p.right.files[i], level: level})
-		}
-		p.left.files[i], p.right.files[i] = nil, nil
-	}
+func (p *joinParts) stack() (err error) {
+	p.todo, err = stackPairs(p.todo, p.left, p.right)
+	return err
 }
 
 // morePart goes on with the next partition; false when there is none.
@@ -677,10 +666,11 @@ func (o *hashJoinOp) morePart() (bool, error) {
 // divided again by other bits of the hash.
 func (o *hashJoinOp) nextPart() error {
 	p := o.parts
-	p.stack(p.left.level)
+	if err := p.stack(); err != nil {
+		return err
+	}
 	for len(p.todo) > 0 {
-		p.cur.left.close()
-		p.cur.right.close()
+		p.cur.close()
 		p.cur = p.todo[len(p.todo)-1]
 		p.todo = p.todo[:len(p.todo)-1]
 		split, err := o.loadPart(p.cur)
@@ -758,6 +748,5 @@ func (o *hashJoinOp) repartition(part joinPart) error {
 			}
 		}
 	}
-	p.stack(part.level + 1)
-	return nil
+	return p.stack()
 }

@@ -23,6 +23,12 @@ func (t *keyTable) open(env *Env) {
 	t.mem.mem.acct, t.slotM.acct, t.keyM.acct = env.Acct, env.Acct, env.Acct
 }
 
+// must makes the table take memory without asking: it holds the keys of one batch.
+func (t *keyTable) must() {
+	const any = 1 << 40
+	t.mem.mem.floor, t.slotM.floor, t.keyM.floor = any, any, any
+}
+
 // reset empties the table; small memory is kept.
 func (t *keyTable) reset() {
 	t.mem.reset()

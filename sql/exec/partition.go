@@ -38,6 +38,9 @@ func (p *partitions) write(h uint64, k []byte, ok bool, tuple []byte) error {
 	return p.files[i].write(p.head, k, tuple)
 }
 
+// of returns the file that rows with hash h went to, nil when there were none.
+func (p *partitions) of(h uint64) *spillFile { return p.files[h>>(59-5*p.level)&(spillParts-1)] }
+
 // splitPart takes a record of partitions.write apart.
 func splitPart(rec []byte) (h uint64, k []byte, ok bool, tuple []byte) {
 	h = binary.LittleEndian.Uint64(rec)
@@ -62,6 +65,39 @@ func (p *partitions) stack(todo []distinctPart) ([]distinctPart, error) {
 		p.files[i] = nil
 		todo = append(todo, distinctPart{f: f, level: p.level})
 		if err := f.seal(); err != nil {
+			return todo, err
+		}
+	}
+	return todo, nil
+}
+
+// joinPart is a partition of two inputs: the rows on both sides whose keys have the same bits in their hashes.
+type joinPart struct {
+	left, right *spillFile
+	level       int
+}
+
+func (p joinPart) close() {
+	p.left.close()
+	p.right.close()
+}
+
+// stackPairs moves the finished partitions of two inputs to a list of work; right may be nil.
+func stackPairs(todo []joinPart, left, right *partitions) ([]joinPart, error) {
+	for i := range spillParts {
+		t := joinPart{left: left.files[i], level: left.level}
+		left.files[i] = nil
+		if right != nil {
+			t.right, right.files[i] = right.files[i], nil
+		}
+		if t.left == nil && t.right == nil {
+			continue
+		}
+		todo = append(todo, t)
+		if err := t.left.seal(); err != nil {
+			return todo, err
+		}
+		if err := t.right.seal(); err != nil {
 			return todo, err
 		}
 	}

@@ -89,12 +89,18 @@ func (r *rowBatch) DecodeColumn(b *vec.Batch, col int) (*vec.Vector, error) {
 		r.system(v, a, b.Sel)
 		return v, nil
 	}
-	large := r.st.large(r.rel)
-	if r.newest {
-		large = NewLargeReader(r.st.env.Tx.Newest(), r.rel)
+	var large row.LargeReader = r
+	if !r.newest {
+		large = r.st.large(r.rel)
 	}
 	err := r.layout.DecodeVector(r.rows[:r.N], b.Sel, int(a)-1, v, large)
 	return v, err
+}
+
+// ReadLarge implements row.LargeReader for rows of the newest state: most rows have no large value, and to look at that
+// state makes the transaction's next change copy what was looked at.
+func (r *rowBatch) ReadLarge(id, size uint64) ([]byte, error) {
+	return NewLargeReader(r.st.env.Tx.Newest(), r.rel).ReadLarge(id, size)
 }
 
 // system fills a system column. herd has no row versions: xmax, cmin and cmax are 0; ctid is made of the row's key.
