@@ -8,6 +8,15 @@ import (
 // NextCopyData gives the next piece of a COPY FROM STDIN; done after CopyDone. It implements session.CopySource.
 // Flush and Sync are ignored in this mode; any other message breaks it, as PostgreSQL rules.
 func (c *conn) NextCopyData() (data []byte, done bool, err error) {
+	c.in.Bulk(true)
+	data, done, err = c.nextCopyData()
+	if done || err != nil {
+		c.in.Bulk(false)
+	}
+	return data, done, err
+}
+
+func (c *conn) nextCopyData() (data []byte, done bool, err error) {
 	for {
 		if c.in.Buffered() == 0 {
 			if err := c.out.Flush(); err != nil {

@@ -89,7 +89,7 @@ func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Co
 	var lines copyLines
 	if format.header != ast.HeaderOff && format.kind != ast.CopyBinary {
 		if err := r.header(cols); err != nil {
-			return 0, r.context(err, rel, "")
+			return 0, r.context(err, rel, "", nil)
 		}
 	}
 	for {
@@ -98,7 +98,7 @@ func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Co
 		}
 		ok, err := r.next(len(cols))
 		if err != nil {
-			return 0, r.context(err, rel, "")
+			return 0, r.context(err, rel, "", nil)
 		}
 		if !ok {
 			break
@@ -118,6 +118,9 @@ func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Co
 	return n, nil
 }
 
+// copyContext is how many bytes of a line an error shows.
+const copyContext = 100
+
 // copyLines remembers where the rows that exec has buffered came from: it reports an error after it has read further.
 type copyLines struct {
 	rows  int64
@@ -129,13 +132,13 @@ type copyLine struct {
 	raw  []byte
 }
 
-// note records the row just read.
+// note records the row just read, and as much of its text as an error shows.
 func (l *copyLines) note(r *copyReader) {
 	if l.lines == nil {
 		l.lines = make([]copyLine, vec.MaxRows)
 	}
 	x := &l.lines[l.rows%int64(len(l.lines))]
-	x.line, x.raw = r.line, append(x.raw[:0], r.raw...)
+	x.line, x.raw = r.line, append(x.raw[:0], r.raw[:min(len(r.raw), copyContext+1)]...)
 	l.rows++
 }
 
@@ -146,24 +149,24 @@ func (l *copyLines) failed(r *copyReader, err error, n int64, rel *catalog.Relat
 		return err
 	}
 	if n < 1 || n > l.rows || l.rows-n >= int64(len(l.lines)) {
-		return r.context(err, rel, "")
+		return r.context(err, rel, "", nil)
 	}
 	x := &l.lines[(n-1)%int64(len(l.lines))]
 	r.line, r.raw = x.line, x.raw
 	if sqlerr.CodeOf(err) == sqlerr.UniqueViolation {
 		r.raw = nil
 	}
-	return r.context(err, rel, "")
+	return r.context(err, rel, "", nil)
 }
 
 // copyRow converts the fields of a row.
 func (s *Session) copyRow(r *copyReader, cols []*catalog.Column, row []types.Datum, rel *catalog.Relation) error {
 	if len(r.fields) > len(cols) {
-		return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "extra data after last expected column"), rel, "")
+		return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "extra data after last expected column"), rel, "", nil)
 	}
 	for i, c := range cols {
 		if i >= len(r.fields) {
-			return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "missing data for column \"%s\"", c.Name), rel, "")
+			return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "missing data for column \"%s\"", c.Name), rel, "", nil)
 		}
 		if r.fields[i] == nil {
 			row[i] = types.NullDatum
@@ -176,14 +179,14 @@ func (s *Session) copyRow(r *copyReader, cols []*catalog.Column, row []types.Dat
 			row[i], err = types.Input(&s.io, c.Type, c.Typmod, r.fields[i])
 		}
 		if err != nil {
-			return r.context(err, rel, c.Name)
+			return r.context(err, rel, c.Name, r.fields[i])
 		}
 	}
 	return nil
 }
 
-// context says where in the data an error was found.
-func (r *copyReader) context(err error, rel *catalog.Relation, column string) error {
+// context says where in the data an error was found: in which line, or in which column's value there.
+func (r *copyReader) context(err error, rel *catalog.Relation, column string, value []byte) error {
 	e := sqlerr.From(err)
 	if e.Severity == sqlerr.SeverityFatal || e.Code == sqlerr.QueryCanceled || r.line == 0 {
 		return e
@@ -191,8 +194,11 @@ func (r *copyReader) context(err error, rel *catalog.Relation, column string) er
 	where := fmt.Sprintf("COPY %s, line %d", rel.Name, r.line)
 	if column != "" {
 		where += ", column " + column
+		if r.format.kind != ast.CopyBinary {
+			where += ": \"" + clip(string(value), copyContext) + "\""
+		}
 	} else if r.format.kind != ast.CopyBinary && len(r.raw) > 0 {
-		where += ": \"" + clip(string(r.raw), 100) + "\""
+		where += ": \"" + clip(string(r.raw), copyContext) + "\""
 	}
 	if e.Where == "" {
 		e.Where = where

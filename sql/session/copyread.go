@@ -23,6 +23,7 @@ type copyReader struct {
 	raw    []byte // the current line, for error contexts
 
 	fields [][]byte // nil = NULL; valid until the next row
+	plain  bool     // the current line has neither escapes nor quotes
 	arena  []byte
 	ends   []fieldEnd
 	eol    byte // 0 unknown, 'n' \n, 'r' \r, 'b' \r\n
@@ -72,6 +73,10 @@ func (r *copyReader) next(columns int) (bool, error) {
 		return false, err
 	}
 	r.arena, r.ends = r.arena[:0], r.ends[:0]
+	if r.plain && r.format.kind == ast.CopyText {
+		r.splitPlain()
+		return true, nil
+	}
 	if r.format.kind == ast.CopyCSV {
 		err = r.splitCSV()
 	} else {
@@ -88,7 +93,20 @@ func (r *copyReader) next(columns int) (bool, error) {
 func (r *copyReader) nextLine() (bool, error) {
 	scan, quoted := r.off, false
 	csv := r.format.kind == ast.CopyCSV
+	special := byte('\\')
+	if csv {
+		special = r.format.quote
+	}
+	r.plain = true
 	for {
+		if r.plain {
+			end, found := r.plainEnd(scan, special)
+			if found {
+				return r.takeLine(end)
+			}
+			r.plain = end == len(r.buf)
+			scan = end
+		}
 		for scan < len(r.buf) {
 			ch := r.buf[scan]
 			if csv && ch == r.format.quote && !(quoted && r.format.escape != r.format.quote && scan > r.off && r.escaped(scan)) {
@@ -133,6 +151,23 @@ func (r *copyReader) nextLine() (bool, error) {
 		r.line++
 		return !r.isEndMark(), nil
 	}
+}
+
+// plainEnd looks for the end of a line that has no special character and no carriage return. found is false when another
+// character needs a closer look: then end is where to begin with that, or the end of what has been read.
+func (r *copyReader) plainEnd(from int, special byte) (end int, found bool) {
+	rest := r.buf[from:]
+	n := bytes.IndexByte(rest, '\n')
+	if n >= 0 {
+		rest = rest[:n]
+	}
+	if i := bytes.IndexByte(rest, special); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := bytes.IndexByte(rest, '\r'); i >= 0 {
+		rest = rest[:i]
+	}
+	return from + len(rest), len(rest) == n
 }
 
 // escaped tells whether the quote at i is preceded by an odd number of escape characters.
@@ -200,6 +235,28 @@ func (r *copyReader) finishFields() {
 			r.fields = append(r.fields, f)
 		}
 		from = e.end
+	}
+}
+
+// splitPlain cuts a line of the text format that has no backslashes: the fields are parts of the line.
+func (r *copyReader) splitPlain() {
+	r.fields = r.fields[:0]
+	for line := r.raw; ; {
+		i := bytes.IndexByte(line, r.format.delim)
+		field := line
+		if i >= 0 {
+			field = line[:i:i]
+		}
+		if string(field) == r.format.null {
+			field = nil
+		} else if field == nil {
+			field = []byte{}
+		}
+		r.fields = append(r.fields, field)
+		if i < 0 {
+			return
+		}
+		line = line[i+1:]
 	}
 }
 

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -14,8 +15,16 @@ const NameLen = 63
 
 // ValidText checks that b is UTF-8 without zero bytes (22021).
 func ValidText(b []byte) error {
+	const low, high = 0x0101010101010101, 0x8080808080808080
 	ascii := true
-	for _, c := range b {
+	rest := b
+	for ; len(rest) >= 8; rest = rest[8:] { // eight at a time while they are ASCII and none is zero
+		w := binary.LittleEndian.Uint64(rest)
+		if (w|(w-low))&high != 0 {
+			break
+		}
+	}
+	for _, c := range rest {
 		if c == 0 {
 			return invalidBytes(b, strings.IndexByte(str(b), 0))
 		}
