@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"slices"
 
 	"herd/planner/plan"
 	"herd/sql/sqlerr"
@@ -9,12 +10,13 @@ import (
 	"herd/sql/vec"
 )
 
-// windowOp is plan.WindowAgg. It reads one partition at a time into memory, in chunks of vec.MaxRows rows, and computes the
-// functions chunk by chunk as rows are wanted.
+// windowOp is plan.WindowAgg. It gathers one partition at a time on a tape, which goes to a file when memory is refused, and
+// computes the functions in chunks of vec.MaxRows rows as rows are wanted; windowChunks keeps the chunks in use.
 type windowOp struct {
 	st    *State
 	in    Operator
 	win   *plan.Window
+	nIn   int // columns of the input; one more on the tape is the row's peer group
 	partP []program
 	partC []sortCol
 	partV []*vec.Vector
@@ -25,10 +27,11 @@ type windowOp struct {
 	start program
 	end   program
 
-	rows     *rowStore
-	n        int     // rows of the partition
-	groupOf  []int32 // peer group of each row
-	groupAt  []int   // first row of each peer group
+	rows     *tape
+	n        int // rows of the partition
+	groups   int // peer groups of the partition
+	group    vec.Vector
+	cols     []*vec.Vector
 	partKey  []byte
 	ordKey   []byte
 	keyBuf   []byte
@@ -39,14 +42,17 @@ type windowOp struct {
 	have     bool // a partition is loaded
 	startOff types.Datum
 	endOff   types.Datum
+	stateM   account // of aggregates
 
-	chunks []*tupleBatch // argument chunks are views over rows
-	ordVal [][]vec.Vector
+	chunks windowChunks
 	chunk  int // next chunk to give
 	at     int // rows of the chunk given so far
+	cur    *windowChunk
 	out    vec.Batch
 	sel    []uint16
 	ready  bool // results of the chunk are computed
+	// bounds of the peer group asked for last
+	peer, peerFrom, peerTo int
 }
 
 func (s *State) buildWindow(n *plan.WindowAgg) (Operator, error) {
@@ -54,7 +60,10 @@ func (s *State) buildWindow(n *plan.WindowAgg) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &windowOp{st: s, in: in, win: n.Window, rows: newRowStore(kindsOf(n.Input))}
+	kinds := kindsOf(n.Input)
+	o := &windowOp{st: s, in: in, win: n.Window, nIn: len(kinds), rows: newTape(append(kinds[:len(kinds):len(kinds)], types.KindInt))}
+	o.group.Reset(types.KindInt, 1)
+	o.group.Const = true
 	c := s.compiler()
 	keys := func(ks []plan.SortKey) ([]program, []sortCol, []*vec.Vector, error) {
 		var ps []program
@@ -86,33 +95,38 @@ func (s *State) buildWindow(n *plan.WindowAgg) (Operator, error) {
 		}
 		o.funcs = append(o.funcs, w)
 	}
-	o.out.Cols = make([]*vec.Vector, len(o.rows.codec.kinds)+len(o.funcs))
+	o.out.Cols = make([]*vec.Vector, o.nIn+len(o.funcs))
+	o.out.Src = (*windowSource)(o)
+	o.chunks.op = o
 	return o, nil
 }
 
 func (o *windowOp) clear() {
 	o.b, o.rest, o.ended, o.have, o.chunk, o.at, o.ready = nil, nil, false, false, 0, 0, false
+	o.chunks.drop()
+	o.stateM.release()
+	o.cur = nil
 }
 
 func (o *windowOp) Open(env *Env) error {
 	o.clear()
 	o.rows.open(env)
+	o.chunks.mem.acct, o.stateM.acct = env.Acct, env.Acct
 	return o.in.Open(env)
 }
 
 func (o *windowOp) Rescan() error {
 	o.clear()
-	o.rows.reset()
+	o.rows.open(o.st.env)
 	return o.in.Rescan()
 }
 
 func (o *windowOp) Close() error {
 	o.clear()
 	o.rows.close()
-	o.chunks = nil
-	for _, f := range o.funcs {
-		f.args, f.pass = nil, nil
-	}
+	o.chunks.free = nil
+	clear(o.out.Cols)
+	clear(o.cols)
 	return o.in.Close()
 }
 
@@ -123,32 +137,39 @@ func (o *windowOp) Next(want int) (*vec.Batch, error) {
 			return nil, errMemory(err)
 		}
 	}
-	c := o.chunks[o.chunk]
 	if !o.ready {
 		if err := o.compute(); err != nil {
 			return nil, errMemory(err)
 		}
 	}
-	n := min(want, c.N-o.at)
+	size := o.cur.batch.N
+	n := min(want, size-o.at)
 	o.sel = reuse(o.sel, n)
 	for i := range n {
 		o.sel = append(o.sel, uint16(o.at+i))
 	}
-	o.out.N, o.out.Sel = c.N, o.sel
+	o.out.N, o.out.Sel = size, o.sel
 	o.at += n
-	if o.at == c.N {
+	if o.at == size {
 		o.chunk, o.at, o.ready = o.chunk+1, 0, false
-		if o.chunk == len(o.chunks) {
-			o.have = false
-		}
+		o.have = o.chunk*vec.MaxRows < o.n
 	}
 	return &o.out, nil
 }
 
+// windowSource decodes input columns of the chunk being given.
+type windowSource windowOp
+
+// DecodeColumn implements vec.Source.
+func (o *windowSource) DecodeColumn(_ *vec.Batch, col int) (*vec.Vector, error) {
+	return o.cur.batch.Col(col)
+}
+
 // load reads the next partition; false when there is none.
 func (o *windowOp) load() (bool, error) {
-	o.rows.reset()
-	o.n, o.groupOf, o.groupAt = 0, o.groupOf[:0], o.groupAt[:0]
+	o.chunks.drop()
+	o.rows.open(o.st.env)
+	o.n, o.groups = 0, 0
 	for {
 		if len(o.rest) == 0 {
 			if o.ended {
@@ -170,11 +191,14 @@ func (o *windowOp) load() (bool, error) {
 		}
 		o.keyBuf = appendSortKey(o.keyBuf[:0], o.ordC, o.ordV, i)
 		if o.n == 0 || !bytes.Equal(o.ordKey, o.keyBuf) {
-			o.groupAt = append(o.groupAt, o.n)
+			o.groups++
 			o.ordKey = append(o.ordKey[:0], o.keyBuf...)
 		}
-		o.groupOf = append(o.groupOf, int32(len(o.groupAt)-1))
-		if err := o.rows.add(o.b.Cols, i); err != nil {
+		o.group.Int[0] = int64(o.groups - 1)
+		if o.n%vec.MaxRows == 0 {
+			o.chunks.add(o.groups - 1)
+		}
+		if err := o.rows.add(o.cols, i); err != nil {
 			return false, err
 		}
 		o.n++
@@ -213,23 +237,15 @@ func (o *windowOp) fetch() error {
 		}
 	}
 	o.b = b
+	o.cols = append(append(o.cols[:0], b.Cols...), &o.group)
 	o.restBuf = fullSel(o.restBuf, b.N, b.Sel)
 	o.rest = o.restBuf
 	return nil
 }
 
-// prepare cuts the partition into chunks and evaluates arguments, filters and frame offsets.
+// prepare evaluates frame offsets and starts the functions for a new partition.
 func (o *windowOp) prepare() error {
-	o.have, o.chunk, o.at, o.ready = true, 0, 0, false
-	o.chunks = o.chunks[:0]
-	for at := 0; at < o.n; at += vec.MaxRows {
-		t := newTupleBatch(o.rows.codec)
-		t.set(o.rows.rows[at:min(at+vec.MaxRows, o.n)])
-		if _, err := allCols(&t.Batch); err != nil {
-			return err
-		}
-		o.chunks = append(o.chunks, t)
-	}
+	o.have, o.chunk, o.at, o.ready, o.peer = true, 0, 0, false, -1
 	var err error
 	if o.startOff, err = o.offset(o.start, "starting"); err != nil {
 		return err
@@ -237,13 +253,9 @@ func (o *windowOp) prepare() error {
 	if o.endOff, err = o.offset(o.end, "ending"); err != nil {
 		return err
 	}
-	if o.win.Frame.Mode == 'r' && (o.start != nil || o.end != nil) {
-		if err := o.orderValues(); err != nil {
-			return err
-		}
-	}
+	o.stateM.release()
 	for _, f := range o.funcs {
-		if err := f.prepare(o); err != nil {
+		if err := f.begin(); err != nil {
 			return err
 		}
 	}
@@ -268,72 +280,102 @@ func (o *windowOp) offset(p program, which string) (types.Datum, error) {
 	return cloneDatum(d), nil
 }
 
-// orderValues keeps the values of the ORDER BY column for RANGE offsets.
-func (o *windowOp) orderValues() error {
-	o.ordVal = o.ordVal[:0]
-	for _, c := range o.chunks {
-		v, err := o.ordP[0].eval(&frame{st: o.st, b: &c.Batch, n: c.N}, nil)
-		if err != nil {
-			return err
-		}
-		kept := make([]vec.Vector, 1)
-		kept[0].Gather(v, c.N, nil)
-		o.ordVal = append(o.ordVal, kept)
-	}
-	return nil
-}
-
-// compute fills the output batch for the current chunk.
+// compute fills the output batch for the next chunk.
 func (o *windowOp) compute() error {
-	c := o.chunks[o.chunk]
-	copy(o.out.Cols, c.Cols)
+	if err := o.st.interrupt(); err != nil {
+		return err
+	}
+	c, err := o.chunks.get(o.chunk)
+	if err != nil {
+		return err
+	}
+	o.cur = c
+	clear(o.out.Cols)
 	for i, f := range o.funcs {
-		v, err := f.results(o, o.chunk*vec.MaxRows, c.N)
+		v, err := f.results(o, o.chunk*vec.MaxRows, c.batch.N)
 		if err != nil {
 			return err
 		}
-		o.out.Cols[len(c.Cols)+i] = v
+		o.out.Cols[o.nIn+i] = v
 	}
 	o.ready = true
 	return nil
 }
 
-// groupEnd returns the row after the last one of peer group g.
-func (o *windowOp) groupEnd(g int) int {
-	if g+1 < len(o.groupAt) {
-		return o.groupAt[g+1]
+// groupOf returns the peer group of row i.
+func (o *windowOp) groupOf(i int) (int, error) {
+	c, err := o.chunks.get(i / vec.MaxRows)
+	if err != nil {
+		return 0, err
 	}
-	return o.n
+	return int(c.groups.Int[i%vec.MaxRows]), nil
+}
+
+// groupStart returns the first row of peer group g, the end of the partition when there is no such group.
+func (o *windowOp) groupStart(g int) (int, error) {
+	if g >= o.groups {
+		return o.n, nil
+	}
+	k := o.chunks.before(g)
+	c, err := o.chunks.get(k)
+	if err != nil {
+		return 0, err
+	}
+	i, _ := slices.BinarySearch(c.groups.Int[:c.batch.N], int64(g))
+	return k*vec.MaxRows + i, nil
+}
+
+// groupBounds returns the first row of peer group g and the row after its last one.
+func (o *windowOp) groupBounds(g int) (from, to int, err error) {
+	if g == o.peer {
+		return o.peerFrom, o.peerTo, nil
+	}
+	if from, err = o.groupStart(g); err == nil {
+		to, err = o.groupStart(g + 1)
+	}
+	if err == nil {
+		o.peer, o.peerFrom, o.peerTo = g, from, to
+	}
+	return from, to, err
+}
+
+// peers returns the bounds of row i's peer group.
+func (o *windowOp) peers(i int) (from, to int, err error) {
+	if o.peer >= 0 && i >= o.peerFrom && i < o.peerTo {
+		return o.peerFrom, o.peerTo, nil
+	}
+	g, err := o.groupOf(i)
+	if err != nil {
+		return 0, 0, err
+	}
+	return o.groupBounds(g)
 }
 
 // frameOf returns the frame [from, to) of row i, before exclusion.
 func (o *windowOp) frameOf(i int) (from, to int, err error) {
 	f := &o.win.Frame
-	if from, err = o.frameBound(f.Start, o.startOff, i, true, f.InRangeStart); err != nil {
+	if from, err = o.frameBound(f.Start, o.startOff, i, true); err != nil {
 		return
 	}
-	to, err = o.frameBound(f.End, o.endOff, i, false, f.InRangeEnd)
+	to, err = o.frameBound(f.End, o.endOff, i, false)
 	return from, max(to, from), err
 }
 
 // frameBound is one end of the frame: its first row (start) or the row after its last.
-func (o *windowOp) frameBound(kind byte, off types.Datum, i int, start bool, inRange types.OID) (int, error) {
-	g := int(o.groupOf[i])
+func (o *windowOp) frameBound(kind byte, off types.Datum, i int, start bool) (int, error) {
 	switch kind {
 	case 'u':
 		return 0, nil
 	case 'U':
 		return o.n, nil
 	case 'c':
-		switch {
-		case o.win.Frame.Mode == 'o' && start:
-			return i, nil
-		case o.win.Frame.Mode == 'o':
+		if o.win.Frame.Mode == 'o' {
+			if start {
+				return i, nil
+			}
 			return i + 1, nil
-		case start:
-			return o.groupAt[g], nil
 		}
-		return o.groupEnd(g), nil
+		return o.edge(i, start)
 	}
 	delta := int(min(off.I, int64(o.n)))
 	if kind == 'p' {
@@ -346,19 +388,26 @@ func (o *windowOp) frameBound(kind byte, off types.Datum, i int, start bool, inR
 		}
 		return min(max(i+delta, 0), o.n), nil
 	case 'g':
-		return o.groupBound(g+delta, start), nil
+		g, err := o.groupOf(i)
+		if err != nil {
+			return 0, err
+		}
+		if g += delta; g < 0 {
+			return 0, nil
+		}
+		if !start {
+			g++
+		}
+		return o.groupStart(g)
 	}
 	return o.rangeBound(kind == 'p', off, i, start)
 }
 
-func (o *windowOp) groupBound(g int, start bool) int {
-	switch {
-	case g < 0:
-		return 0
-	case g >= len(o.groupAt):
-		return o.n
-	case start:
-		return o.groupAt[g]
+// edge is the first row of row i's peer group (start) or the row after its last.
+func (o *windowOp) edge(i int, start bool) (int, error) {
+	from, to, err := o.peers(i)
+	if start {
+		return from, err
 	}
-	return o.groupEnd(g)
+	return to, err
 }

@@ -16,8 +16,7 @@ type windowFunc struct {
 	kind   types.Kind
 	progs  []program
 	filter *filterProg
-	args   [][]vec.Vector // by chunk, by argument
-	pass   [][]uint16     // by chunk: rows that pass the filter; nil all
+	index  int // among the node's functions
 	out    vec.Vector
 	tmp    vec.Vector
 
@@ -27,6 +26,7 @@ type windowFunc struct {
 	lastFrom   int
 	lastTo     int
 	fresh      bool
+	size       int64 // bytes of agg that are accounted for
 	groups     []uint32
 	sel        []uint16
 	ntileRows  int
@@ -34,7 +34,7 @@ type windowFunc struct {
 }
 
 func (c *compiler) windowFunc(o *windowOp, f *plan.WindowFunc) (*windowFunc, error) {
-	w := &windowFunc{ref: f, kind: types.KindOf(f.Type), exclusions: o.win.Frame.Exclude}
+	w := &windowFunc{ref: f, index: len(o.funcs), kind: types.KindOf(f.Type), exclusions: o.win.Frame.Exclude}
 	var err error
 	if w.progs, err = c.compileAll(f.Args); err != nil {
 		return nil, err
@@ -61,53 +61,28 @@ func (c *compiler) windowFunc(o *windowOp, f *plan.WindowFunc) (*windowFunc, err
 	return nil, sqlerr.Unsupported("window function %s", funcs.Signature(f.Func, ci.ArgTypes))
 }
 
-// prepare evaluates the arguments for all chunks of the partition.
-func (w *windowFunc) prepare(o *windowOp) error {
-	w.args, w.pass = w.args[:0], w.pass[:0]
-	w.done, w.lastFrom, w.lastTo, w.fresh = 0, -1, -1, true
-	if w.agg != nil {
-		w.agg.Reset()
-		if err := w.agg.Grow(1); err != nil {
-			return err
-		}
-	}
-	for _, c := range o.chunks {
-		f := frame{st: o.st, b: &c.Batch, n: c.N}
-		var sel []uint16
-		if w.filter != nil {
-			s, err := w.filter.run(&f, nil)
-			if err != nil {
-				return err
-			}
-			if s != nil {
-				sel = append(make([]uint16, 0, len(s)+1), s...)
-			}
-		}
-		w.pass = append(w.pass, sel)
-		kept := make([]vec.Vector, len(w.progs))
-		for i, p := range w.progs {
-			if sel != nil && len(sel) == 0 {
-				kept[i].Reset(types.KindOf(w.ref.Args[i].T().Type), c.N)
-				continue
-			}
-			v, err := p.eval(&f, sel)
-			if err != nil {
-				return err
-			}
-			kept[i].Reset(v.Kind, c.N)
-			kept[i].CopyFrom(v, c.N, sel)
-			if err := o.rows.bytes.mem.grow(kept[i].Size()); err != nil {
-				return err
-			}
-		}
-		w.args = append(w.args, kept)
-	}
-	return nil
+// begin prepares for a new partition.
+func (w *windowFunc) begin() error {
+	w.done, w.lastFrom, w.lastTo, w.fresh, w.size = 0, -1, -1, true, 0
+	return w.restart()
 }
 
-// arg returns argument k of row i of the partition.
-func (w *windowFunc) arg(k, i int) types.Datum {
-	return w.args[i/vec.MaxRows][k].Datum(i % vec.MaxRows)
+// restart empties the aggregate's state.
+func (w *windowFunc) restart() error {
+	if w.agg == nil {
+		return nil
+	}
+	w.agg.Reset()
+	return w.agg.Grow(1)
+}
+
+// arg returns argument k of row i of the partition, valid until the next look at another chunk.
+func (w *windowFunc) arg(o *windowOp, k, i int) (types.Datum, error) {
+	c, err := o.chunks.get(i / vec.MaxRows)
+	if err != nil {
+		return types.NullDatum, err
+	}
+	return c.args[w.index][k].Datum(i % vec.MaxRows), nil
 }
 
 // results computes rows [from, from+n) of the partition.
@@ -127,34 +102,37 @@ func (w *windowFunc) result(o *windowOp, i int) (types.Datum, error) {
 	if w.agg != nil {
 		return w.aggregate(o, i)
 	}
-	g := int(o.groupOf[i])
 	switch w.name {
 	case "row_number":
 		return types.Int(int64(i + 1)), nil
-	case "rank":
-		return types.Int(int64(o.groupAt[g] + 1)), nil
-	case "dense_rank":
-		return types.Int(int64(g + 1)), nil
-	case "percent_rank":
-		if o.n <= 1 {
-			return types.Float(0), nil
-		}
-		return types.Float(float64(o.groupAt[g]) / float64(o.n-1)), nil
-	case "cume_dist":
-		return types.Float(float64(o.groupEnd(g)) / float64(o.n)), nil
 	case "ntile":
 		return w.ntile(o, i)
 	case "lag", "lead":
-		return w.neighbour(o, i), nil
+		return w.neighbour(o, i)
+	case "first_value", "last_value", "nth_value":
+		return w.frameValue(o, i)
+	case "dense_rank":
+		g, err := o.groupOf(i)
+		return types.Int(int64(g + 1)), err
 	}
-	return w.frameValue(o, i)
+	from, to, err := o.peers(i)
+	switch w.name {
+	case "rank":
+		return types.Int(int64(from + 1)), err
+	case "cume_dist":
+		return types.Float(float64(to) / float64(o.n)), err
+	}
+	if o.n <= 1 { // percent_rank
+		return types.Float(0), err
+	}
+	return types.Float(float64(from) / float64(o.n-1)), err
 }
 
 // ntile divides the partition into buckets whose sizes differ by one at most; the larger ones come first.
 func (w *windowFunc) ntile(o *windowOp, i int) (types.Datum, error) {
-	d := w.arg(0, 0)
-	if d.Null {
-		return d, nil
+	d, err := w.arg(o, 0, 0)
+	if d.Null || err != nil {
+		return d, err
 	}
 	if d.I <= 0 {
 		return d, sqlerr.New(sqlerr.InvalidArgumentForNtile, "argument of ntile must be greater than zero")
@@ -168,12 +146,12 @@ func (w *windowFunc) ntile(o *windowOp, i int) (types.Datum, error) {
 }
 
 // neighbour is lag and lead.
-func (w *windowFunc) neighbour(o *windowOp, i int) types.Datum {
+func (w *windowFunc) neighbour(o *windowOp, i int) (types.Datum, error) {
 	off := int64(1)
 	if len(w.progs) > 1 {
-		d := w.arg(1, i)
-		if d.Null {
-			return d
+		d, err := w.arg(o, 1, i)
+		if d.Null || err != nil {
+			return d, err
 		}
 		off = d.I
 	}
@@ -181,12 +159,12 @@ func (w *windowFunc) neighbour(o *windowOp, i int) types.Datum {
 		off = -off
 	}
 	if k := int64(i) + off; k >= 0 && k < int64(o.n) {
-		return w.arg(0, int(k))
+		return w.arg(o, 0, int(k))
 	}
 	if len(w.progs) > 2 {
-		return w.arg(2, i)
+		return w.arg(o, 2, i)
 	}
-	return types.NullDatum
+	return types.NullDatum, nil
 }
 
 // frameValue is first_value, last_value and nth_value over the row's frame.
@@ -200,14 +178,14 @@ func (w *windowFunc) frameValue(o *windowOp, i int) (types.Datum, error) {
 	case "last_value":
 		for p := len(parts) - 1; p >= 0; p-- {
 			if parts[p][1] > parts[p][0] {
-				return w.arg(0, parts[p][1]-1), nil
+				return w.arg(o, 0, parts[p][1]-1)
 			}
 		}
 		return types.NullDatum, nil
 	case "nth_value":
-		d := w.arg(1, i)
-		if d.Null {
-			return d, nil
+		d, err := w.arg(o, 1, i)
+		if d.Null || err != nil {
+			return d, err
 		}
 		if d.I <= 0 {
 			return d, sqlerr.New(sqlerr.InvalidArgumentForNthValue, "argument of nth_value must be greater than zero")
@@ -216,7 +194,7 @@ func (w *windowFunc) frameValue(o *windowOp, i int) (types.Datum, error) {
 	}
 	for _, p := range parts {
 		if n := p[1] - p[0]; k < n {
-			return w.arg(0, p[0]+k), nil
+			return w.arg(o, 0, p[0]+k)
 		} else if n > 0 {
 			k -= n
 		}
@@ -233,8 +211,10 @@ func (w *windowFunc) frame(o *windowOp, i int) ([][2]int, error) {
 	if w.exclusions == 0 {
 		return [][2]int{{from, to}}, nil
 	}
-	g := int(o.groupOf[i])
-	lo, hi := o.groupAt[g], o.groupEnd(g)
+	lo, hi, err := o.peers(i)
+	if err != nil {
+		return nil, err
+	}
 	if w.exclusions == 'c' {
 		lo, hi = i, i+1
 	}
@@ -262,8 +242,7 @@ func (w *windowFunc) aggregate(o *windowOp, i int) (types.Datum, error) {
 		}
 		w.done = max(w.done, parts[0][1])
 	} else {
-		w.agg.Reset()
-		if err := w.agg.Grow(1); err != nil {
+		if err := w.restart(); err != nil {
 			return types.NullDatum, err
 		}
 		for _, p := range parts {
@@ -284,16 +263,20 @@ func (w *windowFunc) aggregate(o *windowOp, i int) (types.Datum, error) {
 // add updates the state with rows [from, to) of the partition.
 func (w *windowFunc) add(o *windowOp, from, to int) error {
 	for from < to {
-		c := from / vec.MaxRows
-		base := c * vec.MaxRows
-		end := min(to, base+o.chunks[c].N)
+		no := from / vec.MaxRows
+		c, err := o.chunks.get(no)
+		if err != nil {
+			return err
+		}
+		base, n := no*vec.MaxRows, c.batch.N
+		end := min(to, base+n)
 		w.sel = reuse(w.sel, vec.MaxRows)
-		if w.pass[c] == nil {
+		if pass := c.pass[w.index]; pass == nil {
 			for r := from; r < end; r++ {
 				w.sel = append(w.sel, uint16(r-base))
 			}
 		} else {
-			for _, r := range w.pass[c] {
+			for _, r := range pass {
 				if int(r) >= from-base && int(r) < end-base {
 					w.sel = append(w.sel, r)
 				}
@@ -303,15 +286,17 @@ func (w *windowFunc) add(o *windowOp, from, to int) error {
 		if len(w.sel) == 0 {
 			continue
 		}
-		for len(w.groups) < o.chunks[c].N {
+		for len(w.groups) < n {
 			w.groups = append(w.groups, 0)
 		}
-		argv := make([]*vec.Vector, len(w.progs))
-		for k := range argv {
-			argv[k] = &w.args[c][k]
-		}
-		if err := w.agg.Update(&o.st.env.Funcs, w.groups, o.chunks[c].N, w.sel, argv); err != nil {
+		if err := w.agg.Update(&o.st.env.Funcs, w.groups, n, w.sel, c.args[w.index]); err != nil {
 			return err
+		}
+		if size := w.agg.Size(); size > w.size {
+			if o.stateM.grow(size-w.size) != nil {
+				return errLargeValue()
+			}
+			w.size = size
 		}
 	}
 	return nil

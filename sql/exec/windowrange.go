@@ -21,13 +21,12 @@ func (o *windowOp) rangeBound(preceding bool, off types.Datum, i int, start bool
 	} else if e := o.win.Frame.EndOffset; e != nil {
 		offTyp = e.T().Type
 	}
-	v := o.orderValue(i)
+	v, err := o.orderValue(i)
+	if err != nil {
+		return 0, err
+	}
 	if v.Null { // NULLs are peers of each other only
-		g := int(o.groupOf[i])
-		if start {
-			return o.groupAt[g], nil
-		}
-		return o.groupEnd(g), nil
+		return o.edge(i, start)
 	}
 	bound, err := shift(o.st.env.Funcs.IO, typ, v, offTyp, off, preceding != o.ordC[0].desc)
 	if err != nil {
@@ -35,7 +34,11 @@ func (o *windowOp) rangeBound(preceding bool, off types.Datum, i int, start bool
 	}
 	desc := o.ordC[0].desc
 	n := sort.Search(o.n, func(k int) bool {
-		d := o.orderValue(k)
+		d, e := o.orderValue(k)
+		if e != nil {
+			err = e
+			return true
+		}
 		if d.Null {
 			return !o.ordC[0].nullsFirst
 		}
@@ -48,11 +51,15 @@ func (o *windowOp) rangeBound(preceding bool, off types.Datum, i int, start bool
 		}
 		return c > 0
 	})
-	return n, nil
+	return n, err
 }
 
-func (o *windowOp) orderValue(i int) types.Datum {
-	return o.ordVal[i/vec.MaxRows][0].Datum(i % vec.MaxRows)
+func (o *windowOp) orderValue(i int) (types.Datum, error) {
+	c, err := o.chunks.get(i / vec.MaxRows)
+	if err != nil {
+		return types.NullDatum, err
+	}
+	return c.order.Datum(i % vec.MaxRows), nil
 }
 
 // shift returns v minus (down) or plus an offset, as the in_range functions compare; sums beyond the type's range saturate.
