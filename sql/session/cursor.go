@@ -120,7 +120,7 @@ func (p *portal) materialize(s *Session) error {
 	if err := p.open(s); err != nil {
 		return err
 	}
-	p.store = newRowStore(s.acct, p.cols)
+	p.store = s.newRowStore(p.cols)
 	if _, _, err := pull(p.state, 0, p.store); err != nil {
 		p.status = portalFailed
 		return err
@@ -229,7 +229,7 @@ func (s *Session) holdCursors() error {
 		}
 		streamed := po.store == nil && po.fetched > 0
 		if po.status == portalDone && po.store == nil {
-			po.store = newRowStore(s.acct, po.cols)
+			po.store = s.newRowStore(po.cols)
 		} else if err := po.materialize(s); err != nil {
 			return err
 		}

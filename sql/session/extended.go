@@ -317,7 +317,7 @@ func (s *Session) executeUtility(po *portal) error {
 	p := po.stmt
 	var sink rowSink = discard{}
 	if po.cols != nil {
-		po.store = newRowStore(s.acct, po.cols)
+		po.store = s.newRowStore(po.cols)
 		sink = po.store
 	}
 	cols, level := po.cols, po.level

@@ -286,7 +286,7 @@ func (p *portal) fill(s *Session) error {
 		p.status = portalDone
 		return nil
 	}
-	p.store = newRowStore(s.acct, p.cols)
+	p.store = s.newRowStore(p.cols)
 	if err := p.open(s); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/binary"
 	"strconv"
 
 	"herd/internal/mem"
@@ -140,84 +139,46 @@ type discard struct{}
 func (discard) writeBatch(*vec.Batch) error  { return nil }
 func (discard) writeRow([]types.Datum) error { return nil }
 
-// rowStore keeps result rows that cannot leave yet, or may be wanted again, as encoded datums.
+// rowStore keeps result rows that cannot leave yet, or may be wanted again.
 type rowStore struct {
-	acct  *mem.Account
-	cols  []plan.Column
-	data  []byte
-	ends  []int // end offset of each row in data
-	taken int64
-	row   []types.Datum
+	acct *mem.Account
+	rows *exec.Store
 }
 
-func newRowStore(parent *mem.Account, cols []plan.Column) *rowStore {
-	return &rowStore{acct: parent.Child("result rows"), cols: cols, row: make([]types.Datum, len(cols))}
+// newRowStore returns an empty store for rows with the given columns.
+func (s *Session) newRowStore(cols []plan.Column) *rowStore {
+	acct := s.acct.Child("result rows")
+	o := exec.StoreOptions{Acct: acct, SpillFS: s.srv.opts.SpillFS, SpillDir: s.srv.opts.SpillDir}
+	for _, c := range cols {
+		o.Types = append(o.Types, c.Type)
+	}
+	return &rowStore{acct: acct, rows: exec.NewStore(o)}
 }
 
-func (st *rowStore) len() int64 { return int64(len(st.ends)) }
+func (st *rowStore) len() int64 { return st.rows.Len() }
 
-func (st *rowStore) close() { st.acct.Close() }
-
-func (st *rowStore) writeBatch(b *vec.Batch) error { return eachRow(b, st.row, st.writeRow) }
-
-// writeRow appends one row: per column a length word (-1 NULL) and 8 bytes of number, or the bytes.
-func (st *rowStore) writeRow(row []types.Datum) error {
-	for i, d := range row {
-		switch {
-		case d.Null:
-			st.data = binary.LittleEndian.AppendUint32(st.data, 0xffffffff)
-		case types.KindOf(st.cols[i].Type) == types.KindBytes:
-			st.data = binary.LittleEndian.AppendUint32(st.data, uint32(len(d.B)))
-			st.data = append(st.data, d.B...)
-		default:
-			st.data = binary.LittleEndian.AppendUint32(st.data, 8)
-			st.data = binary.LittleEndian.AppendUint64(st.data, uint64(d.I))
-		}
-	}
-	st.ends = append(st.ends, len(st.data))
-	if used := int64(cap(st.data) + 8*cap(st.ends)); used > st.taken {
-		if err := st.acct.Grow(used - st.taken); err != nil {
-			return errOutOfMemory("keep result rows")
-		}
-		st.taken = used
-	}
-	return nil
+func (st *rowStore) close() {
+	st.rows.Close()
+	st.acct.Close()
 }
 
-// at decodes row n; its bytes alias the store.
-func (st *rowStore) at(n int64) []types.Datum {
-	off := 0
-	if n > 0 {
-		off = st.ends[n-1]
-	}
-	for i := range st.row {
-		size := binary.LittleEndian.Uint32(st.data[off:])
-		off += 4
-		switch {
-		case size == 0xffffffff:
-			st.row[i] = types.NullDatum
-			continue
-		case types.KindOf(st.cols[i].Type) == types.KindBytes:
-			st.row[i] = types.Bytes(st.data[off : off+int(size) : off+int(size)])
-		default:
-			st.row[i] = types.Int(int64(binary.LittleEndian.Uint64(st.data[off:])))
-		}
-		off += int(size)
-	}
-	return st.row
-}
+func (st *rowStore) writeBatch(b *vec.Batch) error { return st.rows.AddBatch(b) }
 
+func (st *rowStore) writeRow(row []types.Datum) error { return st.rows.Add(row) }
+
+// send hands rows [from, to) to a sink.
 func (st *rowStore) send(from, to int64, sink rowSink) error {
-	for n := from; n < to; n++ {
-		if err := sink.writeRow(st.at(n)); err != nil {
+	for from < to {
+		b, err := st.rows.Batch(from, to)
+		if err != nil || b == nil {
 			return err
 		}
+		if err := sink.writeBatch(b); err != nil {
+			return err
+		}
+		from += int64(b.Rows())
 	}
 	return nil
-}
-
-func errOutOfMemory(what string) error {
-	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("Failed to %s within the memory limit.", what)
 }
 
 // describeColumns sends RowDescription.
