@@ -11,14 +11,14 @@ import (
 
 // begunStatement notes the text of a new message for pg_stat_activity.
 func (s *Session) begunStatement(text string) {
-	s.activity.query.Store(&text)
+	s.activity.query.store(text)
 	s.activity.queryStart.Store(s.now())
 }
 
 // begunPortal notes that a portal's execution begins.
 func (s *Session) begunPortal(po *portal) {
 	if po.stmt != nil {
-		s.activity.query.Store(&po.stmt.text)
+		s.activity.query.store(po.stmt.text)
 	}
 	s.activity.queryStart.Store(s.now())
 }

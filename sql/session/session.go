@@ -103,25 +103,6 @@ type Session struct {
 	ended    atomic.Pointer[sqlerr.Error]
 }
 
-// activity is what pg_stat_activity shows; written by the session, read by others.
-type activity struct {
-	state      atomic.Uint32 // activityState
-	query      atomic.Pointer[string]
-	queryStart atomic.Int64 // microseconds since 2000-01-01
-	xactStart  atomic.Int64
-	stateSince atomic.Int64
-	app        atomic.Pointer[string]
-	build      atomic.Pointer[buildProgress] // an index that the session is building
-}
-
-// Activity states.
-const (
-	stateIdle uint32 = iota
-	stateActive
-	stateIdleInTx
-	stateIdleInAborted
-)
-
 // Busy is called by the connection when it has a message; fresh says that the client's bytes came just now, not with an
 // earlier message.
 func (s *Session) Busy(fresh bool) {

@@ -1,6 +1,9 @@
 package session
 
 import (
+	"strings"
+	"unsafe"
+
 	"herd/sql/ast"
 	"herd/sql/scan"
 	"herd/sql/sqlerr"
@@ -36,7 +39,7 @@ func (s *Session) queryByShape(text []byte) (done bool, err error) {
 		return false, nil
 	}
 	sh := &s.shapes
-	sql := string(text)
+	sql := unsafe.String(unsafe.SliceData(text), len(text)) // valid for this message only
 	var ok bool
 	sh.buf, sh.lits, ok = scan.Shape(sh.buf[:0], sh.lits[:0], sql)
 	if !ok {
@@ -81,6 +84,7 @@ func (v *shapeVariant) matches(sql string, lits []scan.Literal) bool {
 
 // compileShape parses a text, turns the literals that may vary into parameters and binds the result.
 func (s *Session) compileShape(sql string) (*shapeVariant, error) {
+	sql = strings.Clone(sql)
 	list, err := s.parseText(sql)
 	if err != nil || len(list) != 1 || classify(list[0].Stmt) != classQuery {
 		return nil, err

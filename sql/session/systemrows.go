@@ -131,8 +131,8 @@ func (s *Session) fillActivity(row []types.Datum, waits map[int32]lock.Info) {
 	}
 	row[4] = types.Text(stateNames[a.state.Load()])
 	row[5] = types.Text("")
-	if p := a.query.Load(); p != nil {
-		row[5] = types.Text(*p)
+	if text, ok := a.query.load(); ok {
+		row[5] = types.Text(text)
 	}
 	if w, ok := waits[s.info.PID]; ok {
 		row[6], row[7] = types.Text("Lock"), types.Text(w.Kind)
