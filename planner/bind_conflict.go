@@ -78,7 +78,7 @@ func (s *scope) arbiters(x *ast.OnConflict, rel *catalog.Relation, oc *plan.OnCo
 		var e plan.Expr
 		var err error
 		if el.Column != "" {
-			e, err = s.columnRef(&ast.ColumnRef{Loc: el.Loc, Parts: []string{el.Column}})
+			e, err = s.columnRef(&ast.ColumnRef{Loc: x.InferLoc, Parts: []string{el.Column}})
 		} else {
 			e, err = s.expr(el.Expr, kindIndexExpr)
 		}

@@ -26,6 +26,8 @@ type BindEnv struct {
 	ParseExpr  func(sql string) (ast.Expr, error)
 	// EvalConst computes an expression without Vars, Params and volatile or stable functions.
 	EvalConst func(e plan.Expr) (types.Datum, error)
+	// NoParams says that the statement can have no parameters: it came in a simple Query, or is stored.
+	NoParams bool
 	// Fold reads every literal at bind time, also where its text means something else tomorrow ('now', names of regclass):
 	// what is stored keeps the value. Set for definitions and for canonical text.
 	Fold bool
@@ -177,7 +179,7 @@ const maxParams = 65535
 
 // ref makes the Param of $n.
 func (p *paramState) ref(b *binder, n int, loc int) (plan.Expr, error) {
-	if n < 1 || n > maxParams {
+	if n < 1 || n > maxParams || b.env.NoParams {
 		return nil, b.errorAt(loc, sqlerr.UndefinedParameter, "there is no parameter $%d", n)
 	}
 	for len(p.types) < n {

@@ -18,12 +18,11 @@ func (x *executor) createView(s *ast.CreateView) error {
 	if s.Persistence == ast.Unlogged {
 		return sqlerr.New(sqlerr.SyntaxError, "views cannot be unlogged because they do not have storage")
 	}
-	q, info, err := planner.Bind(x.reader(), x.Bind, s.Query, nil)
+	env := *x.Bind
+	env.NoParams = true
+	q, _, err := planner.Bind(x.reader(), &env, s.Query, nil)
 	if err != nil {
 		return err
-	}
-	if len(info.Types) > 0 {
-		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
 	}
 	if usesModifyingCTE(q) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "views must not contain data-modifying statements in WITH")

@@ -16,3 +16,11 @@ func (s *Session) tick() { s.clock = time.Now() }
 // now is the session's time in microseconds since 2000-01-01 UTC: when the client's last bytes came, or when the last
 // statement ended if that was later.
 func (s *Session) now() int64 { return micros(s.clock) }
+
+// txNow is what 'now' stands for in a literal: the start of the transaction.
+func (s *Session) txNow() int64 {
+	if s.tx == nil {
+		return s.now()
+	}
+	return s.txStart
+}

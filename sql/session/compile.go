@@ -127,6 +127,7 @@ func (s *Session) bindStatement(p *prepared) error {
 	if err != nil {
 		return err
 	}
+	env.NoParams = p.noParams
 	q, info, err := planner.Bind(cat, env, p.stmt, p.given)
 	if err != nil {
 		return err

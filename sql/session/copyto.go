@@ -138,7 +138,7 @@ func (s *Session) copyTo(st *ast.Copy, text string) (commandTag, error) {
 	if err != nil {
 		return commandTag{}, err
 	}
-	p := &prepared{text: text, stmt: query, class: classQuery, fromSQL: true}
+	p := &prepared{text: text, stmt: query, class: classQuery, fromSQL: true, noParams: true}
 	if err := s.prepare(p, nil); err != nil {
 		return commandTag{}, err
 	}

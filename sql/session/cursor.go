@@ -17,7 +17,7 @@ func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []typ
 	if s.portals.get(st.Name) != nil {
 		return tag, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)
 	}
-	p := &prepared{text: text, stmt: st.Query, class: classQuery, fromSQL: true}
+	p := &prepared{text: text, stmt: st.Query, class: classQuery, fromSQL: true, noParams: len(params) == 0}
 	if err := s.prepare(p, paramTypes(params)); err != nil {
 		return tag, err
 	}

@@ -87,7 +87,7 @@ func (s *Session) explainPortal(st *ast.Explain, text string, params []types.Dat
 }
 
 func (s *Session) planPortal(stmt ast.Stmt, text string, params []types.Datum) (*portal, error) {
-	p := &prepared{text: text, stmt: stmt, class: classQuery}
+	p := &prepared{text: text, stmt: stmt, class: classQuery, noParams: len(params) == 0}
 	if err := s.prepare(p, nil); err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ var ownSettings = []pgdata.Setting{
 		Category: "Customized Options", ShortDesc: "Sets the SQL dialect of the session."},
 	{Name: "herd.fast_paths", Boot: "on", HasBoot: true, Context: "user", VarType: "bool",
 		Category: "Customized Options", ShortDesc: "Lets statements by primary key run on their short paths."},
+	{Name: "herd.bulk_insert", Boot: "on", HasBoot: true, Context: "user", VarType: "bool",
+		Category: "Customized Options", ShortDesc: "Lets INSERT of many literal tuples skip the parser."},
 }
 
 // definition finds a built-in or own parameter; names are case-insensitive.

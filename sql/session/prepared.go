@@ -38,6 +38,7 @@ type prepared struct {
 	described bool  // prepared by Parse or PREPARE: its result columns must not change
 	parsed    bool  // came with a Parse message: its plan may be shared
 	fromSQL   bool  // PREPARE, not Parse
+	noParams  bool  // simple protocol: $n is an error
 	created   int64
 }
 

@@ -20,6 +20,9 @@ func (s *Session) Query(text []byte) error {
 	}
 	sql := string(text)
 	s.begunStatement(sql)
+	if done, err := s.queryBulk(text, sql); done {
+		return err
+	}
 	list, err := s.parseText(sql)
 	if err != nil {
 		return err
@@ -43,7 +46,7 @@ func (s *Session) queryStatement(sql string, st *postgres.Statement, several, la
 		return errAborted()
 	}
 	s.implicitBlock = several && !s.block
-	p := &prepared{text: sql, stmt: st.Stmt, class: classify(st.Stmt)}
+	p := &prepared{text: sql, stmt: st.Stmt, class: classify(st.Stmt), noParams: true}
 	if err := s.stmtBegin(); err != nil {
 		return err
 	}

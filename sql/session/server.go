@@ -202,6 +202,7 @@ func (s *Session) open() error {
 	s.interrupt = s.pendingInterrupt
 	s.io = *types.NewIOContext()
 	s.io.Catalog = (*resolver)(s)
+	s.io.Now = s.txNow
 	s.set = settings{base: s.srv.base, onChange: s.settingChanged}
 	s.defaults = txModes{isolation: "read committed"}
 	s.modes = s.defaults

@@ -79,6 +79,7 @@ type Session struct {
 	idleTimeout      time.Duration
 	idleTxTimeout    time.Duration
 	fastPaths        bool
+	bulkInserts      bool
 	interrupt        func() error // pendingInterrupt, bound once
 	modes            txModes
 	defaults         txModes

@@ -143,6 +143,11 @@ func (s *Session) runShape(v *shapeVariant, sql string) error {
 func (s *Session) runSimple(po *portal) (commandTag, error) {
 	defer s.closePortal(po)
 	if po.cols != nil {
+		if !po.streaming() { // an error before the first row has no description in front of it
+			if err := po.fill(s); err != nil {
+				return commandTag{}, err
+			}
+		}
 		if po.stmt.desc != nil {
 			s.out.RowDescription(po.stmt.desc, func(int) int16 { return 0 })
 		} else {

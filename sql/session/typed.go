@@ -44,6 +44,8 @@ func (s *Session) settingChanged(name, value string) {
 		s.idleTxTimeout = millis(value)
 	case "herd.fast_paths":
 		s.fastPaths = value == "on"
+	case "herd.bulk_insert":
+		s.bulkInserts = value == "on"
 	case "plan_cache_mode":
 		s.planMode = planner.CacheAuto
 		switch value {

@@ -236,7 +236,7 @@ func (n Num) Float64() (float64, error) {
 	var buf [64]byte
 	b := n.Append(buf[:0])
 	f, err := strconv.ParseFloat(string(b), 64)
-	if err != nil {
+	if err != nil || f == 0 && n.digits() > 0 {
 		return f, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"%s\" is out of range for type double precision", b)
 	}
 	return f, nil
@@ -250,7 +250,7 @@ func (n Num) Float32() (float32, error) {
 	}
 	b := n.Append(nil)
 	g, err := strconv.ParseFloat(string(b), 32)
-	if err != nil {
+	if err != nil || g == 0 && n.digits() > 0 {
 		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"%s\" is out of range for type real", b)
 	}
 	return float32(g), nil
