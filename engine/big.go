@@ -59,6 +59,25 @@ func (p *openParts) floor(at txlog.Position, last txlog.Seq) txlog.Position {
 	return at
 }
 
+// clear forgets all: a new epoch has made them void.
+func (p *openParts) clear() {
+	p.mu.Lock()
+	clear(p.open)
+	p.mu.Unlock()
+}
+
+// waiting tells whether parts wait for the end of their transaction.
+func (p *openParts) waiting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.open {
+		if s.commit == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // forget drops what a finished checkpoint contains.
 func (p *openParts) forget(last txlog.Seq) {
 	p.mu.Lock()
@@ -240,6 +259,9 @@ func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp) error {
 func (t *Tx) finishFork(fork *storage.Fork, catch *catchUp, room txlog.Reservation) error {
 	s, db := t.s, t.s.db
 	r := &s.req
+	if err := db.mayOrder(commitKind); err != nil {
+		return err
+	}
 	if t.iso == Serializable {
 		if err := db.ssi.precommit(t); err != nil {
 			return err

@@ -103,6 +103,9 @@ func (db *Database) order(batch []*request) {
 	q := &db.queue
 	live := q.live[:0]
 	for _, r := range batch {
+		if r.err = db.mayOrder(r.kind); r.err != nil {
+			continue
+		}
 		if r.tx != nil && r.tx.iso == Serializable {
 			if r.err = db.ssi.precommit(r.tx); r.err != nil {
 				continue
@@ -243,6 +246,10 @@ func logError(err error) error {
 	if errors.Is(err, txlog.ErrNoSpace) {
 		return sqlerr.New(sqlerr.DiskFull, "could not extend the transaction log: no space left on device").
 			WithDetail("%v", err).WithHint("Check free disk space.")
+	}
+	if errors.Is(err, txlog.ErrLost) {
+		return sqlerr.Fatal(sqlerr.TransactionResolutionUnknown, "the outcome of the transaction is unknown").
+			WithDetail("The server lost the leadership of the database before the transaction was known to be safe.")
 	}
 	if errors.Is(err, txlog.ErrClosed) {
 		return sqlerr.Fatal(sqlerr.AdminShutdown, "terminating connection due to administrator command")

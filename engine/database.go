@@ -28,7 +28,8 @@ type Database struct {
 
 	store          *storage.Store
 	closeManifests func() error
-	log            *txlog.Local
+	log            txlog.Log
+	applier        *applier
 	locks          *lock.Manager
 
 	tip     atomic.Pointer[storage.Snapshot] // everything ordered

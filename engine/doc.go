@@ -37,7 +37,9 @@
 //	folder.go      the data folder: lock, format, names
 //	manifest.go    the manifest in bbolt
 //	database.go    Database: tip, durable, counters
-//	recover.go     opening: replay of the log
+//	recover.go     opening: the state machine of log entries, replay of a local log
+//	replica.go     a database under a log of several nodes: leading, following, void entries
+//	transfer.go    the whole state as a stream
 //	session.go     Session: floors, slots, advisory locks
 //	tx.go          Tx: statements, changes, savepoints, end
 //	commit.go      the queue and its leader

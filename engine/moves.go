@@ -63,6 +63,18 @@ func (m *moves) prune(oldest storage.Seq) {
 	m.count.Store(int64(len(m.to)))
 }
 
+// drop forgets what came after an entry: it never was.
+func (m *moves) drop(after storage.Seq) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, v := range m.to {
+		if v.seq > after {
+			delete(m.to, k)
+		}
+	}
+	m.count.Store(int64(len(m.to)))
+}
+
 // MovedTo follows the primary-key update of a row since the statement's snapshot: the key the row has now, through
 // several updates if need be.
 func (t *Tx) MovedTo(tree storage.TreeID, key []byte) (newKey []byte, ok bool) {

@@ -29,6 +29,9 @@ type Options struct {
 	// PageSize is the target size of a leaf in bytes, 0 = storage's default.
 	PageSize int
 
+	// OpenLog opens the log of a database that several nodes share; nil: a local one, for which the options that begin
+	// with Log are.
+	OpenLog func(txlog.Opening) (txlog.Log, error)
 	// LogSync, LogSyncInterval: see txlog.SyncMode.
 	LogSync         txlog.SyncMode
 	LogSyncInterval time.Duration

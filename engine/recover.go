@@ -11,9 +11,11 @@ import (
 	"herd/txlog"
 )
 
-// replayer brings a store from its manifest to the end of the log.
-type replayer struct {
+// applier is the state machine that a log drives: it brings a store from its manifest to the end of the log, and keeps it
+// there on a node that does not lead. It implements txlog.Applier, see replica.go.
+type applier struct {
 	db   *Database
+	role role // guarded by the leader of the queue; while a log is replayed nobody leads
 	snap *storage.Snapshot
 	slot *storage.ReaderSlot
 
@@ -23,6 +25,7 @@ type replayer struct {
 	bytes   int
 	pos     txlog.Position // of the group being replayed
 	entries int
+	skipped int // entries that were void: of an epoch that is not open, or behind one that was never applied
 
 	// Parts wait for their Commit entry in memory, until they are too many; then the rest of the log is looked through
 	// once for the transactions that do commit, whose parts are applied at once from there on. That is allowed since
@@ -39,78 +42,87 @@ type txParts struct {
 	sets    []storage.ChangeSet // those that wait
 }
 
-// recover opens the log, replays it and makes the database ready.
+// recover opens the log, replays it and makes the database ready. A log of several nodes is not replayed here: it drives
+// the database from its own snapshot on, and says when to lead.
 func (db *Database) recover(m storage.Manifest) error {
 	db.nextTx.Store(firstTransaction)
 	db.nextRow.Store(1)
 	db.nextOID.Store(firstObject)
 	db.nextTree.Store(uint32(storage.ReservedTrees))
-	rp := &replayer{db: db, snap: db.store.Base(), slot: db.store.NewSlot(), parts: map[uint64]*txParts{}}
-	defer rp.slot.Close()
-	rp.slot.Pin(rp.snap)
+	a := &applier{db: db, role: replaying, snap: db.store.Base(), slot: db.store.NewSlot(), parts: map[uint64]*txParts{}}
+	db.applier = a
+	a.slot.Pin(a.snap)
 	if len(m.Meta.Opaque) > 0 {
 		last, applied, err := db.decodeMeta(m.Meta.Opaque)
 		if err != nil {
 			return err
 		}
-		rp.done = last
+		a.done = last
 		for tx, n := range applied {
-			rp.parts[tx] = &txParts{applied: n}
+			a.parts[tx] = &txParts{applied: n}
 		}
+	}
+	if db.eng.o.OpenLog != nil {
+		return db.join(m)
 	}
 	log, err := txlog.OpenLocal(txlog.Options{
 		FS: db.eng.o.FS, Dir: db.eng.o.logDir(db.oid), Mode: db.eng.o.LogSync, Interval: db.eng.o.LogSyncInterval,
 		SegmentBytes: db.eng.o.LogSegmentBytes, SegmentBytesMax: db.eng.o.LogSegmentBytesMax,
 		KeepFreeBytes: db.eng.o.LogKeepFreeBytes,
 		OnDurable:     db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger,
-	}, txlog.Position(m.Meta.LogPosition), rp.entry)
+	}, txlog.Position(m.Meta.LogPosition), a.entry)
 	if err != nil {
 		return err
 	}
 	db.log = log
-	if err := rp.flush(); err != nil {
+	if err := a.flush(); err != nil {
 		return err
 	}
-	db.tipSlot, db.durSlot = db.store.NewSlot(), db.store.NewSlot()
-	db.durSlot.Pin(rp.snap)
-	db.setTip(rp.snap)
-	db.durable.Store(rp.snap)
-	db.ckpt.seq.Store(uint64(rp.done))
-	db.last = max(rp.last, rp.done)
-	if rp.entries > 0 {
-		db.eng.o.Logger.Info("replayed the log", "database", db.Name(), "entries", rp.entries, "last", db.last)
+	db.ready()
+	if a.entries > 0 {
+		db.eng.o.Logger.Info("replayed the log", "database", db.Name(), "entries", a.entries, "last", db.last)
 	}
 	// A new epoch voids the parts of transactions that never committed.
-	db.epoch++
-	if _, err := db.logOnly(txlog.Open, nil, txlog.Shrinking); err != nil {
-		return err
-	}
-	return db.log.Barrier()
+	return db.begin(db.epoch + 1)
+}
+
+// ready publishes what was replayed.
+func (db *Database) ready() {
+	a := db.applier
+	db.tipSlot, db.durSlot = db.store.NewSlot(), db.store.NewSlot()
+	db.durSlot.Pin(a.snap)
+	db.setTip(a.snap)
+	db.durable.Store(a.snap)
+	a.slot.Close()
+	a.slot = nil
+	db.ckpt.seq.Store(uint64(a.done))
+	db.last = max(a.last, a.done)
+	a.last = db.last
 }
 
 // entry takes one entry of the log.
-func (rp *replayer) entry(pos txlog.Position, e txlog.Entry) error {
-	db := rp.db
-	if rp.last != 0 && e.Prev != rp.last || e.Seq <= rp.last {
-		return fmt.Errorf("entry %d follows %d and not %d: %w", e.Seq, rp.last, e.Prev, storage.ErrCorrupt)
+func (a *applier) entry(pos txlog.Position, e txlog.Entry) error {
+	db := a.db
+	if ok, err := a.admits(&e); !ok || err != nil {
+		return err
 	}
-	if rp.last == 0 && e.Prev > rp.done {
-		return fmt.Errorf("the log begins behind entry %d, the checkpoint ends at %d: %w", e.Prev, rp.done, storage.ErrCorrupt)
-	}
-	if pos != rp.pos {
-		rp.pos = pos
-		if rp.bytes > db.eng.o.replayBytes {
-			if err := rp.flush(); err != nil {
+	if pos != a.pos {
+		a.pos = pos
+		if a.bytes > db.eng.o.replayBytes {
+			if err := a.flush(); err != nil {
 				return err
 			}
 		}
 	}
-	rp.last = e.Seq
-	rp.entries++
-	db.epoch = max(db.epoch, e.Epoch)
+	a.last = e.Seq
+	a.entries++
 	switch e.Kind {
 	case txlog.Open:
-		clear(rp.parts)
+		db.epoch = max(db.epoch, e.Epoch)
+		clear(a.parts)
+		if a.role != replaying {
+			db.parts.clear()
+		}
 		return nil
 	case txlog.SeqReserve:
 		return db.sequences.apply(e.Payload)
@@ -130,16 +142,17 @@ func (rp *replayer) entry(pos txlog.Position, e txlog.Entry) error {
 		raise32(&db.nextOID, h.oid)
 		raise32(&db.nextTree, h.tree)
 	}
+	a.track(&e, h)
 	if e.Kind == txlog.Abort {
-		if p := rp.parts[h.tx]; p != nil && e.Seq <= rp.done {
+		if p := a.parts[h.tx]; p != nil && e.Seq <= a.done {
 			p.n, p.sets = 0, nil // what a checkpoint has applied came later
 		} else {
-			delete(rp.parts, h.tx)
+			delete(a.parts, h.tx)
 		}
 		return nil
 	}
-	if e.Kind == txlog.Commit && e.Seq <= rp.done {
-		delete(rp.parts, h.tx)
+	if e.Kind == txlog.Commit && e.Seq <= a.done {
+		delete(a.parts, h.tx)
 		return nil
 	}
 	cs, err := decodeChanges(nil, append([]byte(nil), body...))
@@ -147,17 +160,17 @@ func (rp *replayer) entry(pos txlog.Position, e txlog.Entry) error {
 		return fmt.Errorf("entry %d: %w", e.Seq, err)
 	}
 	if e.Kind == txlog.Part {
-		return rp.part(e, h, cs, len(body))
+		return a.part(e, h, cs, len(body))
 	}
-	return rp.commit(e, h, cs, len(body))
+	return a.commit(e, h, cs, len(body))
 }
 
 // part takes one part of a transaction.
-func (rp *replayer) part(e txlog.Entry, h header, cs storage.ChangeSet, size int) error {
-	p := rp.parts[h.tx]
+func (a *applier) part(e txlog.Entry, h header, cs storage.ChangeSet, size int) error {
+	p := a.parts[h.tx]
 	if p == nil {
 		p = &txParts{}
-		rp.parts[h.tx] = p
+		a.parts[h.tx] = p
 	}
 	if p.n > 0 && h.parts != p.n { // the first seen may be any: earlier ones may be behind a checkpoint
 		return fmt.Errorf("entry %d is part %d of its transaction and follows part %d: %w", e.Seq, h.parts, p.n-1, storage.ErrCorrupt)
@@ -168,27 +181,27 @@ func (rp *replayer) part(e txlog.Entry, h header, cs storage.ChangeSet, size int
 	}
 	p.n = h.parts + 1
 	switch {
-	case rp.commits == nil:
+	case a.commits == nil:
 		p.sets = append(p.sets, cs)
-		if rp.partBytes += size; rp.partBytes > rp.db.eng.o.replayBytes {
-			return rp.lookAhead()
+		if a.partBytes += size; a.partBytes > a.db.eng.o.replayBytes && a.role == replaying {
+			return a.lookAhead()
 		}
-	case rp.commits[h.tx] != 0 && e.Seq > rp.commits[h.tx]:
+	case a.commits[h.tx] != 0 && e.Seq > a.commits[h.tx]:
 		p.applied = p.n
-		rp.sets = append(rp.sets, cs)
-		rp.bytes += size
+		a.sets = append(a.sets, cs)
+		a.bytes += size
 	}
 	return nil
 }
 
 // lookAhead finds the transactions with parts that commit in the rest of the log, and lets their parts go. Parts before
 // an Abort are void also when their transaction commits: a savepoint has taken them back.
-func (rp *replayer) lookAhead() error {
-	rp.commits = map[uint64]txlog.Seq{}
+func (a *applier) lookAhead() error {
+	a.commits = map[uint64]txlog.Seq{}
 	aborts := map[uint64]txlog.Seq{}
-	o := &rp.db.eng.o
-	_, err := txlog.Inspect(o.FS, o.logDir(rp.db.oid), rp.pos, nil, func(_ txlog.Position, e txlog.Entry) error {
-		if e.Kind != txlog.Abort && (e.Kind != txlog.Commit || e.Seq <= rp.done) {
+	o := &a.db.eng.o
+	_, err := txlog.Inspect(o.FS, o.logDir(a.db.oid), a.pos, nil, func(_ txlog.Position, e txlog.Entry) error {
+		if e.Kind != txlog.Abort && (e.Kind != txlog.Commit || e.Seq <= a.done) {
 			return nil
 		}
 		h, _, err := decodeHeader(e.Payload)
@@ -197,67 +210,67 @@ func (rp *replayer) lookAhead() error {
 		case e.Kind == txlog.Abort:
 			aborts[h.tx] = e.Seq
 		case h.parts > 0:
-			rp.commits[h.tx] = max(aborts[h.tx], 1)
+			a.commits[h.tx] = max(aborts[h.tx], 1)
 		}
 		return err
 	})
-	for tx, p := range rp.parts {
-		if from := rp.commits[tx]; from != 0 && from <= rp.last && len(p.sets) > 0 {
-			rp.sets = append(rp.sets, p.sets...)
+	for tx, p := range a.parts {
+		if from := a.commits[tx]; from != 0 && from <= a.last && len(p.sets) > 0 {
+			a.sets = append(a.sets, p.sets...)
 			p.applied = p.n
 		}
 		p.sets = nil
 	}
-	rp.bytes += rp.partBytes
-	rp.partBytes = 0
+	a.bytes += a.partBytes
+	a.partBytes = 0
 	return err
 }
 
 // commit takes a transaction that is not in the snapshot.
-func (rp *replayer) commit(e txlog.Entry, h header, cs storage.ChangeSet, size int) error {
+func (a *applier) commit(e txlog.Entry, h header, cs storage.ChangeSet, size int) error {
 	if h.parts > 0 {
-		p := rp.parts[h.tx]
-		delete(rp.parts, h.tx)
+		p := a.parts[h.tx]
+		delete(a.parts, h.tx)
 		if p == nil || max(p.n, p.applied) != h.parts || int(p.applied)+len(p.sets) != int(h.parts) {
 			return fmt.Errorf("entry %d commits %d parts, the log does not have them all: %w", e.Seq, h.parts, storage.ErrCorrupt)
 		}
-		rp.sets = append(rp.sets, p.sets...)
+		a.sets = append(a.sets, p.sets...)
 		for _, s := range p.sets {
 			for i := range s {
-				rp.bytes += changeBytes(&s[i])
-				rp.partBytes = max(0, rp.partBytes-changeBytes(&s[i]))
+				a.bytes += changeBytes(&s[i])
+				a.partBytes = max(0, a.partBytes-changeBytes(&s[i]))
 			}
 		}
 	}
-	rp.sets = append(rp.sets, cs)
-	rp.bytes += size
+	a.sets = append(a.sets, cs)
+	a.bytes += size
 	return nil
 }
 
 // flush applies what was gathered: the last change of each key, sorted, tree by tree on all processors.
-func (rp *replayer) flush() error {
-	if len(rp.sets) > 0 {
-		s, err := rp.db.store.ApplySorted(rp.snap, storage.Seq(rp.last), netChanges(rp.sets), runtime.GOMAXPROCS(0))
+func (a *applier) flush() error {
+	if len(a.sets) > 0 {
+		s, err := a.db.store.ApplySorted(a.snap, storage.Seq(a.last), netChanges(a.sets), runtime.GOMAXPROCS(0))
 		if err != nil {
-			return fmt.Errorf("replay up to entry %d: %w", rp.last, err)
+			return fmt.Errorf("replay up to entry %d: %w", a.last, err)
 		}
-		rp.slot.Pin(s)
-		rp.snap = s
-		rp.sets, rp.bytes = nil, 0
+		a.snap = s
+		a.published(s)
+		a.sets, a.bytes = nil, 0
 	}
-	return rp.spill()
+	return a.spill()
 }
 
 // spill makes a checkpoint in the middle of a long replay, when memory is short. What is replayed so far stays in the
 // log until the next ordinary checkpoint.
-func (rp *replayer) spill() error {
-	db := rp.db
+func (a *applier) spill() error {
+	db := a.db
 	limit := db.eng.acctBlocks.Limit()
-	if limit == 0 || db.store.Stats().Dirty < limit/2 {
+	if a.role != replaying || limit == 0 || db.store.Stats().Dirty < limit/2 {
 		return nil
 	}
 	applied := map[uint64]uint32{}
-	for tx, p := range rp.parts {
+	for tx, p := range a.parts {
 		if len(p.sets) > 0 {
 			return nil // they must be read again, so the position cannot move
 		}
@@ -265,11 +278,11 @@ func (rp *replayer) spill() error {
 			applied[tx] = p.applied
 		}
 	}
-	meta := storage.Meta{LogPosition: uint64(rp.pos), Opaque: db.encodeMeta(rp.last, applied)}
-	if err := db.store.Checkpoint(rp.snap, meta, storage.CheckpointOptions{}); err != nil {
+	meta := storage.Meta{LogPosition: uint64(a.pos), Opaque: db.encodeMeta(a.last, applied)}
+	if err := db.store.Checkpoint(a.snap, meta, storage.CheckpointOptions{}); err != nil {
 		return fmt.Errorf("checkpoint during replay: %w", err)
 	}
-	rp.done = rp.last
+	a.done = a.last
 	db.stats.spills.Add(1)
 	return nil
 }

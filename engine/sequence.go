@@ -43,6 +43,13 @@ type sequences struct {
 
 func (q *sequences) init() { q.all = map[uint32]*sequence{} }
 
+// reset forgets all.
+func (q *sequences) reset() {
+	q.mu.Lock()
+	clear(q.all)
+	q.mu.Unlock()
+}
+
 func (q *sequences) get(oid uint32) *sequence {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -82,6 +89,8 @@ func (q *sequences) apply(p []byte) error {
 		return errPayload
 	}
 	oid := binary.LittleEndian.Uint32(p)
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if p[4]&2 != 0 {
 		delete(q.all, oid)
 		return nil

@@ -101,6 +101,10 @@ type Log interface {
 	Bytes() int64
 	// Truncate allows the log to forget everything below a position.
 	Truncate(below Position) error
+	// Last returns the number of the last appended entry.
+	Last() Seq
+	// Stats returns the live counters.
+	Stats() *Stats
 	// Close flushes, syncs and closes.
 	Close() error
 }
@@ -109,12 +113,38 @@ var _ Log = (*Local)(nil)
 
 // Applier is a state machine that a log drives.
 type Applier interface {
-	// Apply applies entries in order.
+	// Apply applies entries in order. It skips those that are void: of an epoch that is not the open one, or behind an
+	// entry that is not the last applied. On the node that leads, its own entries are applied already and become
+	// durable. An error means that this node can go on with nothing.
 	Apply(batch []Entry) error
 	// Snapshot writes the applied state.
 	Snapshot(w io.Writer) error
 	// Restore replaces the state.
 	Restore(r io.Reader) error
+}
+
+// Replica is a database as a log drives it that several nodes share. Lead and Follow are called one at a time; Apply goes
+// on while Lead waits for its entry.
+type Replica interface {
+	Applier
+	// Applied returns the last entry applied.
+	Applied() Seq
+	// Lead begins an epoch, higher than any before: the node was elected and has applied everything that was agreed on.
+	// The replica appends Open(epoch), waits for it and then serves. An error says that leadership is lost again.
+	Lead(epoch Epoch) error
+	// Follow ends it: what is ordered and was not applied is dropped. Appends and waits have begun to fail with ErrLost.
+	Follow() error
+}
+
+// Opening is what a database tells the log that it opens.
+type Opening struct {
+	Database uint32
+	Name     string
+	Dir      string   // for the log's files
+	From     Position // entries below are in the state
+	Replica  Replica  // its state contains Replica.Applied()
+	// Fatal is called once when the log has failed. The process should stop.
+	Fatal func(error)
 }
 
 // Errors of this package.
@@ -123,6 +153,8 @@ var (
 	ErrNoSpace = errors.New("no space left for the transaction log")
 	// ErrFailed: a write or sync failed earlier; the log accepts nothing any more.
 	ErrFailed = errors.New("transaction log has failed")
+	// ErrLost: the node does not lead, or no longer; whether the entry will be agreed on is not known.
+	ErrLost = errors.New("leadership of the log is lost")
 	// ErrClosed: the log was closed.
 	ErrClosed = errors.New("transaction log is closed")
 	// ErrInterrupted: a Wait was given up by its caller.

@@ -26,7 +26,7 @@ func (h *Histogram) Observe(d time.Duration) {
 	h.Nanos.Add(int64(d))
 }
 
-// Stats are the counters of a Local since Open.
+// Stats are the counters of a log since it was opened.
 type Stats struct {
 	Bytes   atomic.Int64 // written, headers included
 	Groups  atomic.Int64
