@@ -76,7 +76,11 @@ const (
 	// shrinkReserve is the room, in bytes, that only Shrinking reservations may use.
 	shrinkReserve = MaxEntry + slack
 	// pendingMax is the size, in bytes, of the gathering group above which Reserve waits for the writer.
-	pendingMax = 8 << 20
+	pendingMax = 4 << 20
+	// spareMax is the size, in bytes, of a buffer that is always kept for the next group; a larger one goes after rareMax
+	// groups in a row that did not need it.
+	spareMax = 256 << 10
+	rareMax  = 100
 )
 
 // waitGroup is what sessions wait on: one flush group.
@@ -98,6 +102,7 @@ type Local struct {
 	ends     []int      // end of each entry in buf
 	spare    []byte     // the buffer the writer has finished with
 	spareEnd []int
+	rare     int        // groups since one needed a large buffer
 	pending  *flushWait // waiters of buf
 	inflight *flushWait // waiters of what the writer writes
 	last     Seq        // last appended

@@ -449,3 +449,48 @@ func BenchmarkCommit(b *testing.B) {
 		})
 	}
 }
+
+// TestBuffersShrink writes much and expects the log to use its buffers again meanwhile, and to give them back afterwards.
+func TestBuffersShrink(t *testing.T) {
+	m := vfs.NewMem()
+	if err := m.MkdirAll("test", "/log"); err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenLocal(Options{FS: m, Dir: "/log"}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	payload := make([]byte, 900<<10)
+	seq := Seq(0)
+	write := func(n int) {
+		for range n {
+			seq++
+			r, err := l.Reserve(len(payload), Normal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Append(r, Entry{Epoch: 1, Seq: seq, Prev: seq - 1, Kind: Part, Payload: payload}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Barrier(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(20)
+	held := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return cap(l.buf) + cap(l.spare)
+	}
+	if held() < len(payload) {
+		t.Errorf("%d bytes of buffers while parts are written", held())
+	}
+	if err := l.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	if held() > 2*spareMax {
+		t.Errorf("%d bytes of buffers afterwards", held())
+	}
+}

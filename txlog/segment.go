@@ -150,6 +150,7 @@ const readyMax = 2
 func (l *Local) Truncate(below Position) error {
 	l.allocMu.Lock()
 	defer l.allocMu.Unlock()
+	l.slim()
 	for {
 		l.mu.Lock()
 		if len(l.old) == 0 || l.old[0].end() > below || l.old[0].unsynced || l.err != nil {
@@ -170,6 +171,18 @@ func (l *Local) Truncate(below Position) error {
 		if err != nil {
 			return fmt.Errorf("truncate log below %d: %w", below, err)
 		}
+	}
+}
+
+// slim gives large buffers back while nothing gathers: a load has ended.
+func (l *Local) slim() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.ends) == 0 && cap(l.buf) > spareMax {
+		l.buf, l.ends = make([]byte, groupHeader, 64<<10), nil
+	}
+	if cap(l.spare) > spareMax {
+		l.spare, l.spareEnd = make([]byte, groupHeader, 64<<10), nil
 	}
 }
 

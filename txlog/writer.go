@@ -199,10 +199,14 @@ func (l *Local) publish(w *flushWait, chunks []chunk, buf []byte, ends []int) {
 		l.inflight = nil
 		close(w.done)
 	}
-	if cap(buf) <= 4<<20 {
-		l.spare, l.spareEnd = buf, ends
-	} else {
-		l.spare, l.spareEnd = make([]byte, groupHeader, 64<<10), nil
+	l.spare, l.spareEnd = buf, ends
+	if cap(buf) > spareMax { // kept while large groups come: a big commit's parts would else make it anew each time
+		if l.rare++; len(buf) > spareMax {
+			l.rare = 0
+		}
+		if l.rare > rareMax || cap(buf) > 4*pendingMax {
+			l.spare, l.spareEnd = make([]byte, groupHeader, 64<<10), nil
+		}
 	}
 	l.mu.Unlock()
 }
