@@ -108,6 +108,8 @@ const (
 	ownBytes   = 80
 	firstBytes = 2 << 10 // of the first chunk
 	arenaBytes = 16 << 10
+	arenaLarge = 128 << 10 // of an overlay with more than manyBytes: fewer objects for the collector to sweep
+	manyBytes  = 1 << 20
 )
 
 // NewOverlay returns an empty overlay that books its memory on a.
@@ -187,6 +189,8 @@ func (o *Overlay) copy(p []byte) []byte {
 		case o.chunk == nil && len(p) <= firstBytes:
 			o.chunk = make([]byte, firstBytes)
 			o.arena = o.chunk
+		case o.bytes > manyBytes || o.root.base != nil:
+			o.arena = make([]byte, arenaLarge)
 		default:
 			o.arena = make([]byte, arenaBytes)
 		}
