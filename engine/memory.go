@@ -14,6 +14,7 @@ type memoryKeeper struct {
 	e    *Engine
 	quit chan struct{}
 	done sync.WaitGroup
+	idle idleHeap
 }
 
 // Memory is kept below highWater of the limit by evicting down to lowWater.
@@ -52,6 +53,59 @@ func (k *memoryKeeper) run() {
 			k.tune()
 		}
 	}
+}
+
+// heapFigures are bytes of Go's heap.
+type heapFigures struct {
+	live   uint64 // at the end of the last collection
+	used   uint64 // by objects, dead ones not yet collected included
+	free   uint64 // by nothing, and not given back to the system
+	allocs uint64 // allocated since the process began
+}
+
+func readHeap() (h heapFigures) {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	for i, p := range []*uint64{&h.live, &h.used, &h.free, &h.allocs} {
+		if s[i].Value.Kind() == metrics.KindUint64 {
+			*p = s[i].Value.Uint64()
+		}
+	}
+	return h
+}
+
+// idleHeap decides when to collect what a load has left behind. Go collects only as the program allocates, so after a
+// COPY a quarter of the heap could be garbage for as long as nothing happens.
+type idleHeap struct {
+	allocs uint64
+	quiet  int       // seconds in a row with few allocations
+	last   time.Time // of the last collection asked for
+}
+
+const (
+	idleRate    = 8 << 20  // bytes allocated a second that count as few
+	idleSeconds = 3        // so many such seconds in a row are idle
+	idleGain    = 32 << 20 // bytes that make it worth while, if they are a twentieth of the heap too
+	idlePause   = 30 * time.Second
+)
+
+// due is asked once a second.
+func (i *idleHeap) due(now time.Time, h heapFigures) bool {
+	few := h.allocs-i.allocs < idleRate
+	i.allocs = h.allocs
+	if i.quiet++; !few {
+		i.quiet = 0
+	}
+	gain := h.free
+	if h.used > h.live {
+		gain += h.used - h.live
+	}
+	if i.quiet < idleSeconds || gain < max(idleGain, h.live/20) || now.Sub(i.last) < idlePause {
+		return false
+	}
+	i.quiet, i.last = 0, now
+	return true
 }
 
 // keep evicts when more than highWater of the limit is used.
@@ -115,19 +169,19 @@ func (k *memoryKeeper) evict(want int64) (freed int64) {
 	return freed
 }
 
-// tune sets GOMEMLIMIT to 95 % of the limit and GOGC so that the heap may grow by 25 % or 32 MiB, whichever is more.
+// tune sets GOMEMLIMIT to 95 % of the limit and GOGC so that the heap may grow by 25 % or 32 MiB, whichever is more. When
+// the process has become idle it gives back what nobody uses.
 func (k *memoryKeeper) tune() {
 	limit := k.e.o.MemLimit
 	if limit > 0 {
 		debug.SetMemoryLimit(limit / 100 * 95)
 	}
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(s)
-	if s[0].Value.Kind() != metrics.KindUint64 {
-		return
-	}
-	live := float64(max(s[0].Value.Uint64(), 1<<20))
+	h := readHeap()
+	live := float64(max(h.live, 1<<20))
 	debug.SetGCPercent(int(math.Max(25, math.Min(32*(1<<20)/live*100, 800))))
+	if k.idle.due(time.Now(), h) {
+		debug.FreeOSMemory()
+	}
 }
 
 // slowWriter holds a commit back for up to 200 ms while the budget is used up by blocks that only a checkpoint can
