@@ -37,6 +37,8 @@ type Server struct {
 	engine   *engine.Engine
 	catalogs catalogSet
 	base     map[string]string // parameter defaults by canonical name
+	zoneName string            // base's TimeZone
+	zone     *time.Location
 	log      *slog.Logger
 	started  int64
 	metrics  Metrics
@@ -166,6 +168,11 @@ func New(o Options) (*Server, error) {
 		}
 		srv.base[d.Name] = v
 	}
+	srv.zoneName = srv.base["TimeZone"]
+	var err error
+	if _, srv.zone, err = loadZone(srv.zoneName); err != nil {
+		return nil, err
+	}
 	srv.envs.init()
 	srv.plans = planner.NewCache(o.PlanCacheBytes)
 	if err := srv.bootstrap(); err != nil {
@@ -206,8 +213,8 @@ func (s *Session) open() error {
 	s.set = settings{base: s.srv.base, onChange: s.settingChanged}
 	s.defaults = txModes{isolation: "read committed"}
 	s.modes = s.defaults
-	for name, v := range s.srv.base {
-		s.settingChanged(name, v)
+	for name, effect := range settingEffects {
+		effect(s, s.srv.base[name])
 	}
 	role, err := s.srv.roleByName(s.info.User)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 // settings are one session's parameter values: a stack per transaction level, so that an abort or a rollback to a
 // savepoint brings back what was there.
 type settings struct {
-	base     map[string]string // defaults of server, database, role and start-up: what RESET restores; shared until written
-	baseOwn  bool
-	values   map[string]string // what differs from base, by canonical name
+	base     map[string]string // the server's defaults, which all sessions share
+	start    map[string]string // what database, role and start-up have set instead: with base it is what RESET restores
+	values   map[string]string // what differs from these, by canonical name
 	undo     []settingUndo
 	onChange func(name, value string) // keeps the session's typed copies current
 }
@@ -37,25 +37,24 @@ func (s *settings) get(name string) (string, bool) {
 	if v, ok := s.values[name]; ok {
 		return v, true
 	}
-	v, ok := s.base[name]
-	return v, ok
+	return s.baseValue(name)
 }
 
+// baseValue returns what RESET restores.
 func (s *settings) baseValue(name string) (string, bool) {
+	if v, ok := s.start[name]; ok {
+		return v, true
+	}
 	v, ok := s.base[name]
 	return v, ok
 }
 
 // setBase changes what RESET restores; used at start-up only.
 func (s *settings) setBase(name, value string) {
-	if !s.baseOwn {
-		own := make(map[string]string, len(s.base)+8)
-		for k, v := range s.base {
-			own[k] = v
-		}
-		s.base, s.baseOwn = own, true
+	if s.start == nil {
+		s.start = make(map[string]string)
 	}
-	s.base[name] = value
+	s.start[name] = value
 	s.onChange(name, value)
 }
 
@@ -82,7 +81,7 @@ func (s *settings) restore(u settingUndo) {
 		return
 	}
 	delete(s.values, u.name)
-	if v, ok := s.base[u.name]; ok {
+	if v, ok := s.baseValue(u.name); ok {
 		s.onChange(u.name, v)
 	}
 }

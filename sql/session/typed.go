@@ -11,56 +11,8 @@ import (
 
 // settingChanged keeps the session's typed copies of parameters current.
 func (s *Session) settingChanged(name, value string) {
-	switch name {
-	case "DateStyle":
-		style, order, _ := strings.Cut(value, ", ")
-		s.io.DateStyle = dateStyles[style]
-		s.io.DateOrder = dateOrders[order]
-	case "IntervalStyle":
-		s.io.IntervalStyle = intervalStyles[value]
-	case "TimeZone":
-		if _, zone, err := loadZone(value); err == nil {
-			s.io.Zone = zone
-		}
-	case "extra_float_digits":
-		s.io.ExtraFloatDigits, _ = strconv.Atoi(value)
-	case "bytea_output":
-		s.io.ByteaEscape = value == "escape"
-	case "search_path":
-		s.path.forget()
-	case "default_transaction_isolation":
-		s.defaults.isolation = value
-	case "default_transaction_read_only":
-		s.defaults.readOnly = value == "on"
-	case "default_transaction_deferrable":
-		s.defaults.deferrable = value == "on"
-	case "synchronous_commit":
-		s.eng.SetSynchronousCommit(value != "off")
-	case "statement_timeout":
-		s.statementTimeout = millis(value)
-	case "idle_session_timeout":
-		s.idleTimeout = millis(value)
-	case "idle_in_transaction_session_timeout":
-		s.idleTxTimeout = millis(value)
-	case "herd.fast_paths":
-		s.fastPaths = value == "on"
-	case "herd.bulk_insert":
-		s.bulkInserts = value == "on"
-	case "plan_cache_mode":
-		s.planMode = planner.CacheAuto
-		switch value {
-		case "force_generic_plan":
-			s.planMode = planner.CacheForceGeneric
-		case "force_custom_plan":
-			s.planMode = planner.CacheForceCustom
-		}
-	case "lock_timeout":
-		n, _ := strconv.Atoi(value)
-		s.eng.SetLockTimeout(time.Duration(n) * time.Millisecond)
-	case "application_name":
-		s.activity.app.Store(&value)
-	case "role", "session_authorization":
-		s.switchUser(name, value)
+	if f := settingEffects[name]; f != nil {
+		f(s, value)
 	}
 	for _, r := range reportedNames {
 		if r == name {
@@ -68,6 +20,87 @@ func (s *Session) settingChanged(name, value string) {
 		}
 	}
 	s.planKey = nil
+}
+
+// settingEffects keep a session's typed copies of parameters current; a session begins with those of the server's defaults.
+var settingEffects map[string]func(s *Session, value string)
+
+func init() { // not an initializer: switchUser leads back to it
+	settingEffects = map[string]func(s *Session, value string){
+		"DateStyle": func(s *Session, value string) {
+			style, order, _ := strings.Cut(value, ", ")
+			s.io.DateStyle = dateStyles[style]
+			s.io.DateOrder = dateOrders[order]
+		},
+		"IntervalStyle": func(s *Session, value string) {
+			s.io.IntervalStyle = intervalStyles[value]
+		},
+		"TimeZone": func(s *Session, value string) {
+			if value == s.srv.zoneName {
+				s.io.Zone = s.srv.zone
+			} else if _, zone, err := loadZone(value); err == nil {
+				s.io.Zone = zone
+			}
+		},
+		"extra_float_digits": func(s *Session, value string) {
+			s.io.ExtraFloatDigits, _ = strconv.Atoi(value)
+		},
+		"bytea_output": func(s *Session, value string) {
+			s.io.ByteaEscape = value == "escape"
+		},
+		"search_path": func(s *Session, value string) {
+			s.path.forget()
+		},
+		"default_transaction_isolation": func(s *Session, value string) {
+			s.defaults.isolation = value
+		},
+		"default_transaction_read_only": func(s *Session, value string) {
+			s.defaults.readOnly = value == "on"
+		},
+		"default_transaction_deferrable": func(s *Session, value string) {
+			s.defaults.deferrable = value == "on"
+		},
+		"synchronous_commit": func(s *Session, value string) {
+			s.eng.SetSynchronousCommit(value != "off")
+		},
+		"statement_timeout": func(s *Session, value string) {
+			s.statementTimeout = millis(value)
+		},
+		"idle_session_timeout": func(s *Session, value string) {
+			s.idleTimeout = millis(value)
+		},
+		"idle_in_transaction_session_timeout": func(s *Session, value string) {
+			s.idleTxTimeout = millis(value)
+		},
+		"herd.fast_paths": func(s *Session, value string) {
+			s.fastPaths = value == "on"
+		},
+		"herd.bulk_insert": func(s *Session, value string) {
+			s.bulkInserts = value == "on"
+		},
+		"plan_cache_mode": func(s *Session, value string) {
+			s.planMode = planner.CacheAuto
+			switch value {
+			case "force_generic_plan":
+				s.planMode = planner.CacheForceGeneric
+			case "force_custom_plan":
+				s.planMode = planner.CacheForceCustom
+			}
+		},
+		"lock_timeout": func(s *Session, value string) {
+			n, _ := strconv.Atoi(value)
+			s.eng.SetLockTimeout(time.Duration(n) * time.Millisecond)
+		},
+		"application_name": func(s *Session, value string) {
+			s.activity.app.Store(&value)
+		},
+		"role": func(s *Session, value string) {
+			s.switchUser("role", value)
+		},
+		"session_authorization": func(s *Session, value string) {
+			s.switchUser("session_authorization", value)
+		},
+	}
 }
 
 // switchUser follows SET ROLE and SET SESSION AUTHORIZATION; the name was checked before.
