@@ -180,6 +180,30 @@ func (b *binder) columnValue(e plan.Expr, col *catalog.Column, use ExprUse) (pla
 	return r, nil
 }
 
+// CopyWhere binds the WHERE of COPY FROM over rows of a relation: Slot i is the column of attribute number i+1.
+func CopyWhere(cat catalog.Reader, env *BindEnv, rel *catalog.Relation, x ast.Expr) (plan.Expr, error) {
+	e, err := BindExpr(cat, env, rel, x, UseCopyWhere, nil)
+	if err != nil {
+		return nil, err
+	}
+	b := &binder{cat: cat, env: env, params: newParamState(nil)}
+	other := find(e, func(x plan.Expr) bool {
+		v, ok := x.(*plan.Var)
+		return ok && v.Attno <= 0
+	})
+	if other {
+		return nil, sqlerr.Unsupported("COPY FROM with a WHERE over whole rows or system columns")
+	}
+	in := &inliner{b: b}
+	e = rewrite(e, func(x plan.Expr) plan.Expr {
+		if c, ok := x.(*plan.FuncCall); ok && in.err == nil && in.proc(c) != nil {
+			return in.call(c)
+		}
+		return x
+	})
+	return b.rowSlots(e), in.err
+}
+
 // BindStored binds canonical text kept in the catalog over a relation's columns (Vars of RTE 0); results are cached and shared.
 func BindStored(cat catalog.Reader, env *BindEnv, rel *catalog.Relation, text string, use ExprUse) (plan.Expr, error) {
 	b := &binder{cat: cat, env: env, params: newParamState(nil), stored: true}

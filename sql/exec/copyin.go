@@ -28,6 +28,9 @@ type copySource struct {
 	n     int
 	in    vec.Batch
 	out   vec.Batch
+	where *copyWhere // nil without
+	rows  int64      // given in earlier batches
+	from  int64      // rows that the ModifyTable had written before this batch
 }
 
 func (o *copySource) Open(*Env) error { return nil }
@@ -36,10 +39,11 @@ func (o *copySource) Close() error    { return nil }
 
 func (o *copySource) Next(int) (*vec.Batch, error) {
 	if o.n == 0 {
-		return nil, nil
+		return nil, o.where.pending()
 	}
 	o.in.N, o.in.Sel = o.n, nil
 	o.n = 0
+	o.from = o.st.modify.count
 	f := frame{st: o.st, b: &o.in, n: o.in.N}
 	for i, p := range o.exprs {
 		v, err := p.eval(&f, nil)
@@ -49,7 +53,26 @@ func (o *copySource) Next(int) (*vec.Batch, error) {
 		o.out.Cols[i] = v
 	}
 	o.out.N, o.out.Sel = o.in.N, nil
+	if o.where != nil {
+		sel, err := o.where.run(o.st, &o.out)
+		if err != nil {
+			return nil, err
+		}
+		o.out.Sel = sel
+	}
 	return &o.out, nil
+}
+
+// row returns the number, from 1, of the row that the ModifyTable is at, within all that were given.
+func (o *copySource) row() int64 {
+	if o.where != nil && o.where.failed {
+		return o.rows + int64(o.where.at) + 1
+	}
+	k := o.st.modify.count - o.from
+	if sel := o.out.Sel; int(k) < len(sel) {
+		k = int64(sel[k])
+	}
+	return o.rows + k + 1
 }
 
 // start empties the parameter columns.
@@ -60,8 +83,9 @@ func (o *copySource) start() {
 	o.n = 0
 }
 
-// NewCopyIn makes the execution of a plan of INSERT INTO t (...) VALUES ($1, ..., $n).
-func NewCopyIn(p *plan.Plan) (*CopyIn, error) {
+// NewCopyIn makes the execution of a plan of INSERT INTO t (...) VALUES ($1, ..., $n). where, over the new row's columns in
+// attribute order (Slot index = attno-1), chooses rows; nil takes all.
+func NewCopyIn(p *plan.Plan, where plan.Expr) (*CopyIn, error) {
 	m, ok := p.Root.(*plan.ModifyTable)
 	if !ok || m.Command != plan.CmdInsert {
 		return nil, sqlerr.Internal("COPY needs the plan of an INSERT")
@@ -84,6 +108,11 @@ func NewCopyIn(p *plan.Plan) (*CopyIn, error) {
 	}
 	src.out.Cols = make([]*vec.Vector, len(src.exprs))
 	st.modify.in = src
+	if where != nil {
+		if src.where, err = newCopyWhere(st, m, where); err != nil {
+			return nil, err
+		}
+	}
 	return &CopyIn{st: st, src: src, width: len(src.kinds)}, nil
 }
 
@@ -113,6 +142,7 @@ func (c *CopyIn) Open(e *Env) error {
 	if err := c.st.Open(e); err != nil {
 		return err
 	}
+	c.src.rows, c.src.from = 0, 0
 	c.src.start()
 	return nil
 }
@@ -135,12 +165,19 @@ func (c *CopyIn) Add(params []types.Datum) error {
 
 func (c *CopyIn) flush() error {
 	c.bytes = 0
+	n := c.src.n
 	b, err := c.st.modify.Next(vec.MaxRows)
 	for b != nil && err == nil {
 		b, err = c.st.modify.Next(vec.MaxRows)
 	}
+	if err != nil {
+		return errMemory(err)
+	}
+	c.src.rows += int64(n)
+	c.src.from = c.st.modify.count
+	c.src.out.Sel = nil
 	c.src.start()
-	return errMemory(err)
+	return nil
 }
 
 // Finish writes what is buffered, makes the checks of the statement's end and returns the number of rows inserted.
@@ -155,7 +192,7 @@ func (c *CopyIn) Finish() (int64, error) {
 }
 
 // Row returns the number, from 1, of the row in work within the copy: where an error of Add or Finish belongs.
-func (c *CopyIn) Row() int64 { return c.st.modify.count + 1 }
+func (c *CopyIn) Row() int64 { return c.src.row() }
 
 // Close ends the execution.
 func (c *CopyIn) Close() error { return c.st.Close() }

@@ -159,7 +159,7 @@ func (x *bulkInsert) check(s *Session) (ok bool, err error) {
 
 // run inserts the tuples.
 func (x *bulkInsert) run(s *Session, po *portal) (int64, error) {
-	in, err := exec.NewCopyIn(po.plan)
+	in, err := exec.NewCopyIn(po.plan, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -3,6 +3,8 @@ package session
 import (
 	"fmt"
 
+	"herd/planner"
+	"herd/planner/plan"
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/exec"
@@ -31,9 +33,6 @@ func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
 	}
 	if err := copyTarget(rel); err != nil {
 		return commandTag{}, err
-	}
-	if st.Where != nil {
-		return commandTag{}, sqlerr.Unsupported("COPY FROM with WHERE")
 	}
 	if s.modes.readOnly {
 		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute COPY FROM in a read-only transaction")
@@ -66,13 +65,34 @@ func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
 	if err := po.ready(s); err != nil {
 		return commandTag{}, err
 	}
-	rows, err := s.copyInto(po, rel, cols, format)
+	where, err := s.copyWhere(rel, st.Where, text)
+	if err != nil {
+		return commandTag{}, err
+	}
+	rows, err := s.copyInto(po, rel, cols, format, where)
 	return commandTag{text: "COPY", count: rows, hasCount: true}, err
 }
 
+// copyWhere binds the condition of COPY FROM ... WHERE; nil when there is none.
+func (s *Session) copyWhere(rel *catalog.Relation, where ast.Expr, text string) (plan.Expr, error) {
+	if where == nil {
+		return nil, nil
+	}
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	env, err := s.bindEnv(text)
+	if err != nil {
+		return nil, err
+	}
+	env.NoParams = true
+	return planner.CopyWhere(cat, env, rel, where)
+}
+
 // copyInto reads the client's rows into a copy-in execution.
-func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Column, format *copyFormat) (int64, error) {
-	in, err := exec.NewCopyIn(po.plan)
+func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Column, format *copyFormat, where plan.Expr) (int64, error) {
+	in, err := exec.NewCopyIn(po.plan, where)
 	if err != nil {
 		return 0, err
 	}
