@@ -338,11 +338,12 @@ func TestFaultsOfEachLabel(t *testing.T) {
 	e := openMem(t, count, crashOptions)
 	script(t, e, newModel(), 5, 20)
 	must(t, e.Close())
-	for label, calls := range count.Calls() {
+	for call, calls := range count.Calls() {
+		label := call.Label
 		step := max(1, calls/4)
 		for n := 1; n <= calls; n += step {
 			base := vfs.NewMem()
-			f := vfs.NewFault(base, vfs.Rule{Label: label, Nth: n, Err: boom, Partial: 10})
+			f := vfs.NewFault(base, vfs.Rule{Label: label, Op: call.Op, Nth: n, Err: boom, Partial: 10})
 			mod := newModel()
 			func() {
 				var fatal atomic.Bool

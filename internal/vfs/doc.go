@@ -10,7 +10,8 @@
 //
 //	I1  ReadAt returns fewer bytes than asked only together with an error (io.EOF at the end), as io.ReaderAt says.
 //	I2  File.Sync makes the contents and the size durable; the name is durable only after FS.SyncDir of its folder.
-//	I3  Mem.CrashClone contains exactly what I2 promises, and with CrashOptions a random part of the rest.
+//	I3  Mem.CrashClone contains exactly what I2 promises, and with CrashOptions a random part of the rest: each page and
+//	    each name at some moment since it was last synced, some pages torn.
 //
 // # Goroutines
 //
@@ -20,8 +21,9 @@
 //
 //	vfs.go    FS, File, Label
 //	os.go     the real file system
-//	mem.go    the memory file system and its crash clone
+//	mem.go    the memory file system
 //	memfile.go its files
-//	fault.go  rules: fail the n-th call
+//	crash.go  what a crash leaves of it
+//	fault.go  rules: fail or damage the n-th call
 //	delay.go  slow fsync and the simulated hard disk
 package vfs

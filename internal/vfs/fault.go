@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"io"
+	"maps"
 	"sync"
 )
 
@@ -33,12 +34,20 @@ type Rule struct {
 	Nth int
 	// Sticky makes every later matching call fail as well.
 	Sticky bool
-	// Partial is the number of bytes a failing write still writes.
+	// Partial is the number of bytes a failing read still reads or a failing write still writes.
 	Partial int
-	// Err is the error returned.
+	// Err is the error returned. Nil: a read or write says that all went well, with one bit of the bytes inverted.
 	Err error
+	// Bit is that bit, counted from the first byte's lowest and modulo the bytes.
+	Bit int
 
 	seen int
+}
+
+// Call is a kind of call with its label.
+type Call struct {
+	Label Label
+	Op    Op
 }
 
 // Fault is a file system that fails calls as its rules say and counts all of them. Use NewFault.
@@ -46,12 +55,13 @@ type Fault struct {
 	base  FS
 	mu    sync.Mutex
 	rules []*Rule
-	calls map[Label]int
+	calls map[Call]int
+	fired int
 }
 
 // NewFault returns base under rules.
 func NewFault(base FS, rules ...Rule) *Fault {
-	f := &Fault{base: base, calls: map[Label]int{}}
+	f := &Fault{base: base, calls: map[Call]int{}}
 	for _, r := range rules {
 		f.Add(r)
 	}
@@ -75,36 +85,41 @@ func (f *Fault) Clear() {
 	f.rules = nil
 }
 
-// Calls returns how many calls had each label so far.
-func (f *Fault) Calls() map[Label]int {
+// Calls returns how many calls of each kind there were so far.
+func (f *Fault) Calls() map[Call]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := make(map[Label]int, len(f.calls))
-	for l, n := range f.calls {
-		out[l] = n
-	}
-	return out
+	return maps.Clone(f.calls)
+}
+
+// Fired returns how often a rule has applied.
+func (f *Fault) Fired() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fired
 }
 
 // check counts a call and returns the rule that fails it, if any.
 func (f *Fault) check(l Label, op Op) *Rule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.calls[l]++
+	f.calls[Call{l, op}]++
+	var hit *Rule
 	for _, r := range f.rules {
 		if (r.Label != "" && r.Label != l) || (r.Op != "" && r.Op != op) {
 			continue
 		}
 		r.seen++
-		if r.seen == r.Nth || (r.Sticky && r.seen > r.Nth) {
-			return r
+		if hit == nil && (r.seen == r.Nth || r.Sticky && r.seen > r.Nth) {
+			f.fired++
+			hit = r
 		}
 	}
-	return nil
+	return hit
 }
 
 func (f *Fault) fail(l Label, op Op, name string) error {
-	if r := f.check(l, op); r != nil {
+	if r := f.check(l, op); r != nil && r.Err != nil {
 		return pathError(string(op), name, r.Err)
 	}
 	return nil
@@ -202,22 +217,63 @@ type faultFile struct {
 
 // ReadAt implements File.
 func (f *faultFile) ReadAt(l Label, p []byte, off int64) (int, error) {
-	if err := f.fs.fail(l, OpRead, f.Name()); err != nil {
-		return 0, err
+	r := f.fs.check(l, OpRead)
+	if r == nil {
+		return f.File.ReadAt(l, p, off)
 	}
-	return f.File.ReadAt(l, p, off)
+	if r.Err != nil {
+		n := min(r.Partial, len(p))
+		if n > 0 {
+			n, _ = f.File.ReadAt(l, p[:n], off)
+		}
+		return n, pathError("read", f.Name(), r.Err)
+	}
+	n, err := f.File.ReadAt(l, p, off)
+	invert(p[:n], r.Bit)
+	return n, err
 }
 
 // WriteAt implements File.
 func (f *faultFile) WriteAt(l Label, p []byte, off int64) (int, error) {
-	if r := f.fs.check(l, OpWrite); r != nil {
-		n := min(r.Partial, len(p))
-		if n > 0 {
-			n, _ = f.File.WriteAt(l, p[:n], off)
-		}
-		return n, pathError("write", f.Name(), r.Err)
+	r := f.fs.check(l, OpWrite)
+	if r == nil {
+		return f.File.WriteAt(l, p, off)
 	}
-	return f.File.WriteAt(l, p, off)
+	if r.Err == nil {
+		q := append([]byte(nil), p...)
+		invert(q, r.Bit)
+		return f.File.WriteAt(l, q, off)
+	}
+	n := min(r.Partial, len(p))
+	if n > 0 {
+		n, _ = f.File.WriteAt(l, p[:n], off)
+	}
+	return n, pathError("write", f.Name(), r.Err)
+}
+
+// invert inverts a bit of p.
+func invert(p []byte, bit int) {
+	if len(p) > 0 {
+		p[bit/8%len(p)] ^= 1 << (bit % 8)
+	}
+}
+
+// FlipBit inverts one bit of a file, durably: bit is counted from the lowest of the first byte.
+func FlipBit(fsys FS, l Label, name string, bit int64) error {
+	f, err := fsys.Open(l, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var p [1]byte
+	if _, err := f.ReadAt(l, p[:], bit/8); err != nil {
+		return err
+	}
+	invert(p[:], int(bit%8))
+	if _, err := f.WriteAt(l, p[:], bit/8); err != nil {
+		return err
+	}
+	return f.Sync(l)
 }
 
 // Sync implements File.

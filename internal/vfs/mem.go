@@ -1,49 +1,73 @@
 package vfs
 
 import (
-	"fmt"
 	"io"
 	"io/fs"
-	"math/rand"
 	"path/filepath"
-	"sort"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// sector is the unit, in bytes, in which a crash keeps or loses data that was not synced.
-const sector = 512
-
-// Mem is a file system in memory that knows what a crash would leave. Use NewMem.
+// Mem is a file system in memory that knows what a crash would leave, see crash.go. Use NewMem.
 type Mem struct {
-	mu      sync.Mutex
-	names   map[string]*memNode // what a running process sees, by clean path
-	durable map[string]*memNode // names that survive a crash
-	locks   map[string]bool
-	space   atomic.Int64 // bytes that may still be written beyond current sizes; < 0 = no limit
-	syncs   int
-	hook    func(n int, l Label)
+	mu    sync.Mutex // guards all folders and what follows
+	root  *memNode
+	locks map[string]bool
+	space atomic.Int64 // bytes that may still be written beyond current sizes; < 0 = no limit
+	syncs int
+	hook  func(n int, l Label)
 }
 
 // memNode is one file or folder.
 type memNode struct {
+	dir bool
+
+	// Of a folder, under Mem.mu.
+	entries map[string]*memNode // what a running process sees
+	safe    map[string]*memNode // what is durable
+	renames []nameChange        // what leads from safe to entries, in order
+
+	// Of a file, under mu.
 	mu     sync.RWMutex
-	dir    bool
 	data   []byte
-	synced []byte
-	dirty  []span // written since the last Sync, in order of writing
+	writes []memWrite // since the last Sync, in order
 }
 
-type span struct{ off, end int64 }
+// nameChange is one change of a folder that a crash leaves wholly done or wholly undone.
+type nameChange struct {
+	name     string
+	old, new *memNode // new nil: removed
+	from     string   // of a rename inside the folder: the name that new had
+}
+
+func newFolder() *memNode {
+	return &memNode{dir: true, entries: map[string]*memNode{}, safe: map[string]*memNode{}}
+}
+
+// change makes a change of folder n visible, to become durable with SyncDir. Mem.mu is held.
+func (n *memNode) change(c nameChange) {
+	n.renames = append(n.renames, c)
+	c.apply(n.entries)
+}
+
+// apply makes the change in a table of names. What a lost change should have brought there first may be missing.
+func (c *nameChange) apply(names map[string]*memNode) {
+	switch {
+	case c.new != nil:
+		names[c.name] = c.new
+	case names[c.name] == c.old:
+		delete(names, c.name)
+	}
+	if c.from != "" && names[c.from] == c.new {
+		delete(names, c.from)
+	}
+}
 
 // NewMem returns an empty file system.
 func NewMem() *Mem {
-	root := &memNode{dir: true}
-	m := &Mem{
-		names:   map[string]*memNode{"/": root, ".": root},
-		durable: map[string]*memNode{"/": root, ".": root},
-		locks:   map[string]bool{},
-	}
+	m := &Mem{root: newFolder(), locks: map[string]bool{}}
 	m.space.Store(-1)
 	return m
 }
@@ -66,119 +90,63 @@ func (m *Mem) Syncs() int {
 	return m.syncs
 }
 
-// CrashOptions says what becomes of data that was written but not synced.
-type CrashOptions struct {
-	// Rand decides per 512-byte sector; nil loses everything that was not synced.
-	Rand *rand.Rand
-	// KeepPercent is the chance of such a sector, or of a name not made durable, to survive.
-	KeepPercent int
-}
-
-// CrashClone returns the file system as a machine would find it after losing power now. m stays usable.
-func (m *Mem) CrashClone(o CrashOptions) *Mem {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c := NewMem()
-	seen := map[*memNode]*memNode{}
-	keep := func() bool { return o.Rand != nil && o.Rand.Intn(100) < o.KeepPercent }
-	set := func(name string, n *memNode) {
-		if name == "/" || name == "." {
-			return
-		}
-		cn, ok := seen[n]
-		if !ok {
-			cn = n.afterCrash(keep)
-			seen[n] = cn
-		}
-		c.names[name], c.durable[name] = cn, cn
-	}
-	for _, name := range sortedKeys(m.durable) {
-		set(name, m.durable[name])
-	}
-	for _, name := range sortedKeys(m.names) {
-		if m.durable[name] != m.names[name] && keep() {
-			set(name, m.names[name])
-		}
-	}
-	// A name whose folder was lost is lost.
-	for changed := true; changed; {
-		changed = false
-		for name := range c.names {
-			if name == "/" || name == "." {
-				continue
-			}
-			if p := c.names[filepath.Dir(name)]; p == nil || !p.dir {
-				delete(c.names, name)
-				delete(c.durable, name)
-				changed = true
-			}
-		}
-	}
-	return c
-}
-
-func sortedKeys(m map[string]*memNode) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
-
-// afterCrash returns what is left of n.
-func (n *memNode) afterCrash(keep func() bool) *memNode {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	data := append([]byte(nil), n.synced...)
-	for _, s := range n.dirty {
-		for off := s.off; off < s.end; {
-			end := min((off/sector+1)*sector, s.end, int64(len(n.data)))
-			if end <= off {
-				break
-			}
-			if keep() {
-				if int64(len(data)) < end {
-					data = append(data, make([]byte, end-int64(len(data)))...)
-				}
-				copy(data[off:end], n.data[off:end])
-			}
-			off = end
-		}
-	}
-	return &memNode{dir: n.dir, data: data, synced: append([]byte(nil), data...)}
-}
-
 func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// parentOK tells whether the folder of name exists. m.mu is held.
-func (m *Mem) parentOK(name string) bool {
-	p := m.names[filepath.Dir(name)]
-	return p != nil && p.dir
+// parts returns the names on the way to a path; relative ones begin at the root.
+func parts(path string) []string {
+	clean := strings.Trim(filepath.Clean(path), "/")
+	if clean == "" || clean == "." {
+		return nil
+	}
+	return strings.Split(clean, "/")
+}
+
+// find returns the node at a path, nil when there is none. m.mu is held.
+func (m *Mem) find(path string) *memNode {
+	n := m.root
+	for _, p := range parts(path) {
+		if n = n.entries[p]; n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// folder returns the folder that holds a path and the path's last part; nil when there is no such folder. m.mu is held.
+func (m *Mem) folder(path string) (*memNode, string) {
+	list := parts(path)
+	if len(list) == 0 {
+		return nil, ""
+	}
+	n := m.find(filepath.Join(list[:len(list)-1]...))
+	if n == nil || !n.dir {
+		return nil, ""
+	}
+	return n, list[len(list)-1]
 }
 
 // Create implements FS.
 func (m *Mem) Create(_ Label, name string) (File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	clean := filepath.Clean(name)
-	if m.names[clean] != nil {
-		return nil, pathError("create", name, fs.ErrExist)
-	}
-	if !m.parentOK(clean) {
+	dir, base := m.folder(name)
+	if dir == nil {
 		return nil, pathError("create", name, fs.ErrNotExist)
 	}
+	if dir.entries[base] != nil {
+		return nil, pathError("create", name, fs.ErrExist)
+	}
 	n := &memNode{}
-	m.names[clean] = n
+	dir.change(nameChange{name: base, new: n})
 	return &memFile{fs: m, node: n, name: name, write: true}, nil
 }
 
 func (m *Mem) open(name string, write bool) (File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := m.names[filepath.Clean(name)]
+	n := m.find(name)
 	if n == nil || n.dir {
 		return nil, pathError("open", name, fs.ErrNotExist)
 	}
@@ -195,22 +163,20 @@ func (m *Mem) OpenRead(_ Label, name string) (File, error) { return m.open(name,
 func (m *Mem) Remove(_ Label, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	clean := filepath.Clean(name)
-	n := m.names[clean]
-	if n == nil {
+	dir, base := m.folder(name)
+	if dir == nil || dir.entries[base] == nil {
 		return pathError("remove", name, fs.ErrNotExist)
 	}
-	if n.dir {
-		for other := range m.names {
-			if other != clean && filepath.Dir(other) == clean {
-				return pathError("remove", name, fs.ErrExist)
-			}
-		}
+	n := dir.entries[base]
+	if n.dir && len(n.entries) > 0 {
+		return pathError("remove", name, fs.ErrExist)
 	}
-	if !n.dir && m.space.Load() >= 0 {
-		m.space.Add(int64(len(n.data)))
+	dir.change(nameChange{name: base, old: n})
+	if !n.dir {
+		n.mu.RLock()
+		m.giveSpace(int64(len(n.data)))
+		n.mu.RUnlock()
 	}
-	delete(m.names, clean)
 	return nil
 }
 
@@ -218,24 +184,26 @@ func (m *Mem) Remove(_ Label, name string) error {
 func (m *Mem) Rename(_ Label, from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	cf, ct := filepath.Clean(from), filepath.Clean(to)
-	n := m.names[cf]
-	if n == nil || !m.parentOK(ct) {
+	fromDir, fromBase := m.folder(from)
+	toDir, toBase := m.folder(to)
+	if fromDir == nil || toDir == nil || fromDir.entries[fromBase] == nil {
 		return pathError("rename", from, fs.ErrNotExist)
 	}
-	if n.dir {
-		// Durable contents move along with a folder at once; its name becomes durable with SyncDir of the parent.
-		for _, names := range []map[string]*memNode{m.names, m.durable} {
-			for _, name := range sortedKeys(names) {
-				if len(name) > len(cf) && name[:len(cf)+1] == cf+"/" {
-					names[ct+name[len(cf):]] = names[name]
-					delete(names, name)
-				}
-			}
-		}
+	n, over := fromDir.entries[fromBase], toDir.entries[toBase]
+	if over != nil && over.dir != n.dir || over != nil && over.dir && len(over.entries) > 0 {
+		return pathError("rename", to, fs.ErrExist)
 	}
-	delete(m.names, cf)
-	m.names[ct] = n
+	if n == over {
+		return nil
+	}
+	c := nameChange{name: toBase, old: over, new: n}
+	if fromDir == toDir {
+		c.from = fromBase
+		toDir.change(c)
+		return nil
+	}
+	toDir.change(c) // each folder has its own sync, and a crash between them may leave both names
+	fromDir.change(nameChange{name: fromBase, old: n})
 	return nil
 }
 
@@ -243,40 +211,44 @@ func (m *Mem) Rename(_ Label, from, to string) error {
 func (m *Mem) MkdirAll(_ Label, dir string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
-		n := m.names[d]
-		if n != nil && !n.dir {
+	n := m.root
+	for _, p := range parts(dir) {
+		next := n.entries[p]
+		if next == nil {
+			next = newFolder()
+			n.change(nameChange{name: p, new: next})
+		}
+		if n = next; !n.dir {
 			return pathError("mkdir", dir, fs.ErrExist)
 		}
-		if n != nil {
-			return nil
-		}
-		m.names[d] = &memNode{dir: true}
 	}
+	return nil
 }
 
 // ReadDir implements FS.
 func (m *Mem) ReadDir(_ Label, dir string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	clean := filepath.Clean(dir)
-	if n := m.names[clean]; n == nil || !n.dir {
+	n := m.find(dir)
+	if n == nil || !n.dir {
 		return nil, pathError("readdir", dir, fs.ErrNotExist)
 	}
-	var out []string
-	for name := range m.names {
-		if name != "/" && name != "." && filepath.Dir(name) == clean {
-			out = append(out, filepath.Base(name))
-		}
+	return sortedNames(n.entries), nil
+}
+
+func sortedNames(names map[string]*memNode) []string {
+	out := make([]string, 0, len(names))
+	for name := range names {
+		out = append(out, name)
 	}
-	sort.Strings(out)
-	return out, nil
+	slices.Sort(out)
+	return out
 }
 
 // Stat implements FS.
 func (m *Mem) Stat(_ Label, name string) (int64, error) {
 	m.mu.Lock()
-	n := m.names[filepath.Clean(name)]
+	n := m.find(name)
 	m.mu.Unlock()
 	if n == nil {
 		return 0, pathError("stat", name, fs.ErrNotExist)
@@ -302,20 +274,14 @@ func (m *Mem) SyncDir(l Label, dir string) error {
 	m.beginSync(l)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	clean := filepath.Clean(dir)
-	if n := m.names[clean]; n == nil || !n.dir {
+	n := m.find(dir)
+	if n == nil || !n.dir {
 		return pathError("syncdir", dir, fs.ErrNotExist)
 	}
-	for name := range m.durable {
-		if name != "/" && name != "." && filepath.Dir(name) == clean && m.names[name] == nil {
-			delete(m.durable, name)
-		}
+	for i := range n.renames {
+		n.renames[i].apply(n.safe)
 	}
-	for name, n := range m.names {
-		if name != "/" && name != "." && filepath.Dir(name) == clean {
-			m.durable[name] = n
-		}
-	}
+	n.renames = nil
 	return nil
 }
 
@@ -338,13 +304,14 @@ func (m *Mem) Lock(_ Label, name string) (io.Closer, error) {
 	defer m.mu.Unlock()
 	clean := filepath.Clean(name)
 	if m.locks[clean] {
-		return nil, fmt.Errorf("lock %s: %w", name, ErrLocked)
+		return nil, &fs.PathError{Op: "lock", Path: name, Err: ErrLocked}
 	}
-	if m.names[clean] == nil {
-		if !m.parentOK(clean) {
-			return nil, pathError("lock", name, fs.ErrNotExist)
-		}
-		m.names[clean] = &memNode{}
+	dir, base := m.folder(name)
+	if dir == nil {
+		return nil, pathError("lock", name, fs.ErrNotExist)
+	}
+	if dir.entries[base] == nil {
+		dir.change(nameChange{name: base, new: &memNode{}})
 	}
 	m.locks[clean] = true
 	return memLock{m, clean}, nil
@@ -356,4 +323,31 @@ func (m *Mem) FreeBytes(string) (uint64, error) {
 		return uint64(left), nil
 	}
 	return 1 << 50, nil
+}
+
+// takeSpace reserves growth by n bytes on the simulated device. It takes no lock: a node's lock is held, and the file
+// system's comes before it.
+func (m *Mem) takeSpace(n int64) bool {
+	for {
+		left := m.space.Load()
+		if left < 0 {
+			return true
+		}
+		if n > left {
+			return false
+		}
+		if m.space.CompareAndSwap(left, left-n) {
+			return true
+		}
+	}
+}
+
+// giveSpace is the inverse of takeSpace.
+func (m *Mem) giveSpace(n int64) {
+	for {
+		left := m.space.Load()
+		if left < 0 || m.space.CompareAndSwap(left, left+n) {
+			return
+		}
+	}
 }

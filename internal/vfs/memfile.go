@@ -14,6 +14,14 @@ type memFile struct {
 	write bool
 }
 
+// memWrite is one change of a file's contents that was not synced: at off, old became new. A truncation has the bytes
+// that go as old and none as new, or the other way round.
+type memWrite struct {
+	off      int64
+	old, new []byte
+	size     int64 // of the file before it
+}
+
 // ReadAt implements File.
 func (f *memFile) ReadAt(_ Label, p []byte, off int64) (int, error) {
 	n := f.node
@@ -29,24 +37,7 @@ func (f *memFile) ReadAt(_ Label, p []byte, off int64) (int, error) {
 	return c, nil
 }
 
-// takeSpace reserves growth by n bytes on the simulated device. It takes no lock: a node's lock is held, and the file
-// system's comes before it.
-func (m *Mem) takeSpace(n int64) bool {
-	for {
-		left := m.space.Load()
-		if left < 0 {
-			return true
-		}
-		if n > left {
-			return false
-		}
-		if m.space.CompareAndSwap(left, left-n) {
-			return true
-		}
-	}
-}
-
-// WriteAt implements File.
+// WriteAt implements File. On a full device it writes what fits, as a real one does.
 func (f *memFile) WriteAt(_ Label, p []byte, off int64) (int, error) {
 	if !f.write {
 		return 0, pathError("write", f.name, fs.ErrPermission)
@@ -54,36 +45,38 @@ func (f *memFile) WriteAt(_ Label, p []byte, off int64) (int, error) {
 	n := f.node
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	end := off + int64(len(p))
-	if grow := end - int64(len(n.data)); grow > 0 {
-		if !f.fs.takeSpace(grow) {
-			return 0, pathError("write", f.name, syscall.ENOSPC)
-		}
-		n.data = append(n.data, make([]byte, grow)...)
+	if grow := off + int64(len(p)) - int64(len(n.data)); grow > 0 && !f.fs.takeSpace(grow) {
+		fits := max(0, min(int64(len(n.data))-off, int64(len(p))))
+		n.put(p[:fits], off)
+		return int(fits), pathError("write", f.name, syscall.ENOSPC)
+	}
+	n.put(p, off)
+	return len(p), nil
+}
+
+// put writes p at off and remembers what was there. n.mu is held.
+func (n *memNode) put(p []byte, off int64) {
+	size, end := int64(len(n.data)), off+int64(len(p))
+	if len(p) == 0 {
+		return
+	}
+	w := memWrite{off: off, size: size, new: append([]byte(nil), p...)}
+	if off < size {
+		w.old = append([]byte(nil), n.data[off:min(end, size)]...)
+	}
+	if end > size {
+		n.data = append(n.data, make([]byte, end-size)...)
 	}
 	copy(n.data[off:end], p)
-	n.dirty = append(n.dirty, span{off, end})
-	return len(p), nil
+	n.writes = append(n.writes, w)
 }
 
 // Sync implements File.
 func (f *memFile) Sync(l Label) error {
 	f.fs.beginSync(l)
-	n := f.node
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	size := len(n.data)
-	if len(n.synced) > size {
-		n.synced = n.synced[:size]
-	} else if len(n.synced) < size {
-		n.synced = append(n.synced, make([]byte, size-len(n.synced))...)
-	}
-	for _, s := range n.dirty {
-		if end := min(s.end, int64(size)); end > s.off {
-			copy(n.synced[s.off:end], n.data[s.off:end])
-		}
-	}
-	n.dirty = n.dirty[:0]
+	f.node.mu.Lock()
+	f.node.writes = nil
+	f.node.mu.Unlock()
 	return nil
 }
 
@@ -93,15 +86,17 @@ func (f *memFile) Truncate(_ Label, size int64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	old := int64(len(n.data))
-	if size > old {
+	switch {
+	case size > old:
 		if !f.fs.takeSpace(size - old) {
 			return pathError("truncate", f.name, syscall.ENOSPC)
 		}
-		n.data = append(n.data, make([]byte, size-old)...)
-	} else {
+		n.put(make([]byte, size-old), old)
+	case size < old:
+		n.writes = append(n.writes, memWrite{off: size, size: old, old: append([]byte(nil), n.data[size:]...)})
 		n.data = n.data[:size:size]
+		f.fs.giveSpace(old - size)
 	}
-	n.dirty = append(n.dirty, span{min(size, old), max(size, old)})
 	return nil
 }
 

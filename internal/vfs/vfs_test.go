@@ -121,7 +121,7 @@ func TestFaultFailsTheNthCall(t *testing.T) {
 	if string(got) != "bc" {
 		t.Fatalf("contents %q", got)
 	}
-	if f.Calls()["w"] != 3 {
+	if f.Calls()[Call{"w", OpWrite}] != 3 {
 		t.Fatalf("calls %v", f.Calls())
 	}
 }
