@@ -459,6 +459,16 @@ func (f *fixture) own() {
 		}
 		f.compare(View{Snap: f.tip, Own: s.root}, s.m)
 	}
+	if o.Moved() && f.r.Intn(4) == 0 { // a commit that fails
+		fork, err := f.st.Fork(f.tip)
+		must(f.t, err)
+		must(f.t, fork.Graft(o))
+		must(f.t, fork.Merge(o.Walk().Next(nil, f.r.Intn(50))))
+		fork.Abandon()
+		o.Reset()
+		f.compare(View{Snap: f.tip}, f.model)
+		return
+	}
 	f.model = m.clone()
 	var walked ChangeSet
 	w := o.Walk()
