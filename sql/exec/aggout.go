@@ -48,13 +48,14 @@ func (o *aggOp) finish(n int) error {
 func (o *aggOp) give(want int) (*vec.Batch, error) {
 	n := min(want, o.ready-o.pos)
 	o.outB.start(n)
+	o.giveKeys(n)
 	if o.ordered {
 		var err error
 		if n, err = o.giveFed(n); err != nil {
 			return nil, err
 		}
+		o.outB.n = n
 	}
-	o.giveKeys(n)
 	for i, c := range o.calls {
 		v := &o.outB.cols[o.nKeys+i]
 		if c.collecting() {

@@ -248,7 +248,7 @@ func (c *fkChild) lookup(e *Env, key []byte) (bool, error) {
 			rowKey = append([]byte(nil), v...)
 		}
 		if _, _, err := e.Tx.LockRow(c.fk.Parent.TreeID, rowKey, lock.KeyShare, lock.Wait); err != nil {
-			return false, err
+			return false, whileWaiting(err, "locking", rowKey, c.fk.Parent.Name)
 		}
 		_, ok, err := e.Tx.NewestGet(c.fk.Parent.TreeID, rowKey)
 		if err != nil {

@@ -78,7 +78,7 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 		stamp, key := splitRowID(id.Bytes(i))
 		granted, _, err := tx.LockRow(t.Rel.TreeID, key, lock.Mode(t.Strength), lock.Policy(t.Policy))
 		if err != nil {
-			return nameLocked(err, t)
+			return nameLocked(err, t, key)
 		}
 		if !granted {
 			return nil // SKIP LOCKED
@@ -102,7 +102,7 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 				key = append([]byte(nil), now...)
 				granted, _, err := tx.LockRow(t.Rel.TreeID, key, lock.Mode(t.Strength), lock.Policy(t.Policy))
 				if err != nil || !granted {
-					return err
+					return nameLocked(err, t, key)
 				}
 				if val, ok, err = tx.NewestGet(t.Rel.TreeID, key); err != nil || !ok {
 					return err
@@ -127,11 +127,11 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 }
 
 // nameLocked gives the error of NOWAIT the name of the relation, which the lock manager does not know.
-func nameLocked(err error, t *plan.LockTarget) error {
+func nameLocked(err error, t *plan.LockTarget, key []byte) error {
 	if lock.Policy(t.Policy) == lock.NoWait && sqlerr.CodeOf(err) == sqlerr.LockNotAvailable {
 		return sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on row in relation \"%s\"", t.Rel.Name)
 	}
-	return err
+	return whileWaiting(err, "locking", key, t.Rel.Name)
 }
 
 func (o *lockRowsOp) add(b *vec.Batch, i int) {

@@ -178,7 +178,12 @@ func (o *modifyOp) target(rowID []byte, mode lock.Mode) (key, old []byte, moved,
 	o.keyB = append(o.keyB[:0], key...)
 	key = o.keyB
 	tx, tree := o.w.tx(), o.w.tree()
+	word := "updating"
+	if o.node.Command == plan.CmdDelete {
+		word = "deleting"
+	}
 	if _, _, err = tx.LockRow(tree, key, mode, lock.Wait); err != nil {
+		err = whileWaiting(err, word, key, o.w.rel.Name)
 		return
 	}
 	for {
@@ -209,6 +214,7 @@ func (o *modifyOp) target(rowID []byte, mode lock.Mode) (key, old []byte, moved,
 		o.keyB = append(o.keyB[:0], now...)
 		key, moved = o.keyB, true
 		if _, _, err = tx.LockRow(tree, key, mode, lock.Wait); err != nil {
+			err = whileWaiting(err, word, key, o.w.rel.Name)
 			return
 		}
 	}
@@ -440,7 +446,7 @@ func (p *conflictProg) resolve(o *modifyOp, r []byte, cols []*vec.Vector, i int)
 			return true, p.checkVisible(key)
 		}
 		if _, _, err := tx.LockRow(w.tree(), key, lock.Update, lock.Wait); err != nil {
-			return false, err
+			return false, whileWaiting(err, "locking", key, w.rel.Name)
 		}
 		newest := tx.Newest()
 		old, ok, err := newest.Get(w.tree(), key)

@@ -227,8 +227,12 @@ func (t *Point) change(params []types.Datum) (int64, error) {
 		// Nothing to lock. (A row inserted since the snapshot does not count, as in the general plan.)
 		return 0, err
 	}
+	word := "deleting"
+	if t.fast.Kind == plan.FastUpdate {
+		word = "updating"
+	}
 	if _, _, err := tx.LockRow(tree, key, mode, lock.Wait); err != nil {
-		return 0, err
+		return 0, whileWaiting(err, word, key, t.fast.Rel.Name)
 	}
 	old, ok, err := tx.NewestGet(tree, key)
 	if err != nil {

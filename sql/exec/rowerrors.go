@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +13,21 @@ import (
 
 // maxFieldShown is the longest value, in bytes, that a message shows of a failing row; as PostgreSQL has it.
 const maxFieldShown = 64
+
+// whileWaiting adds to the error that ended a wait for a row what was waited for, in PostgreSQL's words. doing is what was to
+// be done with the row.
+func whileWaiting(err error, doing string, key []byte, relation string) error {
+	if err == nil {
+		return nil
+	}
+	e := sqlerr.From(err)
+	switch e.Code {
+	case sqlerr.DeadlockDetected, sqlerr.LockNotAvailable, sqlerr.QueryCanceled:
+		tid := appendTID(nil, key)
+		return e.WithWhere("while %s tuple (%d,%d) in relation \"%s\"", doing, binary.LittleEndian.Uint32(tid), binary.LittleEndian.Uint16(tid[4:]), relation)
+	}
+	return err
+}
 
 // schemaName returns the schema of a relation, for the fields of an error.
 func (s *State) schemaName(rel *catalog.Relation) string {

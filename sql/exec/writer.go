@@ -213,7 +213,7 @@ func (w *tableWriter) insert(r []byte) error {
 		}
 		w.keyBuf = key
 		if err := w.claim(w.tree(), key); err != nil {
-			return err
+			return whileWaiting(err, "inserting index", key, w.rel.PrimaryKey.Name)
 		}
 		_, dup, err := tx.NewestGet(w.tree(), key)
 		if err != nil {
@@ -252,7 +252,7 @@ func (w *tableWriter) addEntry(ix *indexWriter, b *vec.Batch, rowKey []byte) err
 	}
 	if enforced {
 		if err := w.claim(ix.def.Tree, k); err != nil {
-			return err
+			return whileWaiting(err, "inserting index", rowKey, ix.def.Name)
 		}
 		other, dup, err := w.tx().NewestGet(ix.def.Tree, k)
 		if err != nil {
