@@ -6,6 +6,7 @@ import (
 	"herd/pgwire/wire"
 	"herd/planner/plan"
 	"herd/sql/ast"
+	"herd/sql/catalog"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/sql/vec"
@@ -134,7 +135,7 @@ func (f *copyFormat) appendCSV(buf, text []byte, force, single bool) []byte {
 
 // copyTo is COPY table|(query) TO STDOUT.
 func (s *Session) copyTo(st *ast.Copy, text string) (commandTag, error) {
-	query, err := copyQuery(st)
+	query, err := s.copyQuery(st)
 	if err != nil {
 		return commandTag{}, err
 	}
@@ -213,16 +214,47 @@ func (s *Session) copyResponse(typ byte, f *copyFormat, columns int) {
 }
 
 // copyQuery is the query whose rows COPY TO sends: its own, or a plain SELECT of the table's columns.
-func copyQuery(st *ast.Copy) (ast.Stmt, error) {
+func (s *Session) copyQuery(st *ast.Copy) (ast.Stmt, error) {
 	if st.Query != nil {
+		if _, ok := st.Query.(*ast.CreateTableAs); ok {
+			return nil, sqlerr.Unsupported("COPY (SELECT INTO)")
+		}
 		return st.Query, nil
 	}
-	core := &ast.SelectCore{Loc: st.Loc, From: []ast.FromItem{st.Table}}
-	if len(st.Columns) == 0 {
-		core.Targets = []ast.Target{{Loc: ast.At(ast.NoPos), Expr: &ast.ColumnRef{Loc: ast.At(ast.NoPos), Star: true}}}
+	rel, err := s.relation(st.Table.Name)
+	if err != nil {
+		return nil, err
 	}
-	for _, c := range st.Columns {
-		core.Targets = append(core.Targets, ast.Target{Loc: ast.At(ast.NoPos), Expr: &ast.ColumnRef{Loc: ast.At(ast.NoPos), Parts: []string{c}}})
+	if err := copySource(rel); err != nil {
+		return nil, err
+	}
+	cols, err := copyColumns(rel, st)
+	if err != nil {
+		return nil, err
+	}
+	core := &ast.SelectCore{Loc: st.Loc, From: []ast.FromItem{st.Table}}
+	for _, c := range cols {
+		core.Targets = append(core.Targets, ast.Target{Loc: ast.At(ast.NoPos), Expr: &ast.ColumnRef{Loc: ast.At(ast.NoPos), Parts: []string{c.Name}}})
 	}
 	return &ast.Select{Loc: st.Loc, Body: core}, nil
+}
+
+// copySource refuses what has no rows of its own.
+func copySource(rel *catalog.Relation) error {
+	kind := "non-table relation"
+	switch rel.Kind {
+	case catalog.KindTable:
+		return nil
+	case catalog.KindView:
+		kind = "view"
+	case catalog.KindMatView:
+		kind = "materialized view"
+	case catalog.KindSequence:
+		kind = "sequence"
+	}
+	err := sqlerr.New(sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, rel.Name)
+	if kind == "view" || kind == "materialized view" {
+		return err.WithHint("Try the COPY (SELECT ...) TO variant.")
+	}
+	return err
 }
