@@ -154,15 +154,20 @@ func (s *Session) pinLook() *storage.Snapshot {
 	}
 }
 
-// pinNewest pins and returns tip.
-func (s *Session) pinNewest() *storage.Snapshot {
+// pinTip pins and returns tip. Whoever uses what he finds there raises seen.
+func (s *Session) pinTip() *storage.Snapshot {
 	for {
-		snap := s.db.tip.Load()
-		if s.newest.Pin(snap) {
-			s.seen = max(s.seen, uint64(snap.Seq()))
+		if snap := s.db.tip.Load(); s.newest.Pin(snap) {
 			return snap
 		}
 	}
+}
+
+// pinNewest pins and returns tip, which the session has seen then.
+func (s *Session) pinNewest() *storage.Snapshot {
+	snap := s.pinTip()
+	s.seen = max(s.seen, uint64(snap.Seq()))
+	return snap
 }
 
 // unpin ends the session's reading.

@@ -146,6 +146,31 @@ func (t *Tx) NewestGet(tree storage.TreeID, key []byte) (val []byte, ok bool, er
 	return v.Get(tree, key)
 }
 
+// LockNewest locks row (tree, key) if v, the statement's view, has it, and reads it from the newest ordered state. found
+// is false, without error, when the view does not have the row or the newest state has it no more. val is valid as that
+// of NewestGet. In the usual case the row is looked up once, for both: nothing was ordered between look and lock.
+func (t *Tx) LockNewest(v storage.View, tree storage.TreeID, key []byte, m lock.Mode) (val []byte, found bool, err error) {
+	s := t.s
+	tip, ok := (*storage.Snapshot)(nil), false
+	if s.overlay == nil || !s.overlay.Peek().Touches(tree, key) {
+		tip = s.pinTip()
+		var had bool
+		if val, ok, had, err = tip.GetBoth(v.Snap, tree, key); err != nil || !had {
+			return nil, false, err
+		}
+	} else if _, ok, err := v.Get(tree, key); err != nil || !ok {
+		return nil, false, err
+	}
+	if _, _, err := t.LockRow(tree, key, m, lock.Wait); err != nil {
+		return nil, false, err
+	}
+	if tip != nil && s.db.tip.Load() == tip {
+		s.seen = max(s.seen, uint64(tip.Seq()))
+		return val, ok, nil
+	}
+	return t.NewestGet(tree, key)
+}
+
 // Look returns a state with the newest catalog and all own changes: the view to look names up in. Unlike Newest it does
 // not make the transaction's end wait for the disk, unless the catalog itself has a change that is not durable. It is
 // valid until the next call of Look or Newest.
@@ -502,12 +527,7 @@ func (t *Tx) commitSmall(cs storage.ChangeSet, class spaceClass) error {
 
 // touch loads the blocks that cs needs in tip.
 func (db *Database) touch(s *Session, cs storage.ChangeSet) (storage.Pin, error) {
-	for {
-		snap := db.tip.Load()
-		if s.newest.Pin(snap) {
-			return db.store.Touch(snap, cs)
-		}
-	}
+	return db.store.Touch(s.pinTip(), cs)
 }
 
 // StartTime returns the time on lock.Now's clock at which SetStartTime was told the transaction began.

@@ -53,6 +53,75 @@ func transfer(s *Session, tr storage.TreeID, iso Isolation, from, to int) error 
 	return s.WaitDurable()
 }
 
+// TestLockNewest reads rows that changed, came and went since the statement's view, and rows of the transaction itself.
+func TestLockNewest(t *testing.T) {
+	e := openMem(t, vfs.NewMem())
+	db := e.System()
+	s, other := db.NewSession(SessionOptions{PID: 1}), db.NewSession(SessionOptions{PID: 2})
+	tr := newTree(t, s)
+	for _, k := range []string{"changed", "same", "gone", "mine"} {
+		put(t, s, tr, k, "old")
+	}
+	must(t, s.WaitDurable())
+	tx := s.Begin(TxOptions{})
+	view := tx.BeginStatement()
+	put(t, other, tr, "changed", "new")
+	put(t, other, tr, "late", "new")
+	gone := other.Begin(TxOptions{})
+	gone.BeginStatement()
+	must(t, gone.Delete(tr, []byte("gone")))
+	must(t, gone.Commit())
+	expect := func(k, want string, locked bool) {
+		t.Helper()
+		v, found, err := tx.LockNewest(view, tr, []byte(k), lock.NoKeyUpdate)
+		if err != nil || found != (want != "") || string(v) != want {
+			t.Fatalf("%s: %q %v %v, want %q", k, v, found, err, want)
+		}
+		if free, _, err := other.Begin(TxOptions{}).LockRow(tr, []byte(k), lock.Update, lock.SkipLocked); err != nil || free == locked {
+			t.Fatalf("%s: locked is %v, %v", k, !free, err)
+		}
+		other.tx.Rollback()
+	}
+	expect("same", "old", true)
+	expect("changed", "new", true)
+	expect("late", "", false)
+	expect("none", "", false)
+	expect("gone", "", true)
+	must(t, tx.Put(tr, []byte("mine"), []byte("own")))
+	expect("mine", "own", true)
+	view = tx.BeginStatement()
+	expect("mine", "own", true)
+	expect("changed", "new", true)
+	must(t, tx.Delete(tr, []byte("mine")))
+	expect("mine", "", true)
+	tx.Rollback()
+
+	// What was ordered while the lock was waited for is read.
+	must(t, other.Begin(TxOptions{}).Put(tr, []byte("same"), []byte("newer")))
+	if _, _, err := other.tx.LockRow(tr, []byte("same"), lock.NoKeyUpdate, lock.Wait); err != nil {
+		t.Fatal(err)
+	}
+	view = s.Begin(TxOptions{}).BeginStatement()
+	done := make(chan string)
+	go func() {
+		v, _, err := s.tx.LockNewest(view, tr, []byte("same"), lock.NoKeyUpdate)
+		done <- fmt.Sprintf("%s %v", v, err)
+	}()
+	for db.locks.Waits.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	must(t, other.tx.Commit())
+	if got := <-done; got != "newer <nil>" {
+		t.Fatal(got)
+	}
+	if s.seen < other.seen {
+		t.Fatal("the reader does not wait for what it has read")
+	}
+	s.Close()
+	other.Close()
+	must(t, e.Close())
+}
+
 func TestBankKeepsItsSum(t *testing.T) {
 	const accounts, start = 20, 1000
 	for _, iso := range []Isolation{ReadCommitted, RepeatableRead} {

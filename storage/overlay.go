@@ -80,6 +80,18 @@ func (r *Root) find(t TreeID, meta bool, key []byte) (*own, error) {
 	return nil, nil
 }
 
+// Touches reports whether the root may say something of key in tree t: it has the key, or made or dropped trees.
+func (r Root) Touches(t TreeID, key []byte) bool {
+	if r.count == 0 {
+		return false
+	}
+	if r.metas > 0 {
+		return true
+	}
+	e, err := r.find(t, false, key)
+	return e != nil || err != nil
+}
+
 // Overlay is a transaction's own changes: up to 16 a list, beyond that a copy-on-write tree. One goroutine at a time
 // writes to it; captured roots may be read by others meanwhile. Rows are copied in.
 type Overlay struct {

@@ -125,7 +125,9 @@ type retired struct {
 	groups  []group     // dropped trees after their expansion
 	drops   []drop      // dropped trees before it
 	dead    []deadBytes // released, but younger than the manifest
-	due     int         // number of handles at which Apply releases
+	settled int         // dead[:settled] are younger than the manifest of version have
+	have    uint64
+	due     int // number of handles at which Apply releases
 }
 
 // group is the blocks of one dropped tree.
@@ -255,15 +257,18 @@ func (st *Store) bury(ver uint64, hs []*btree.Handle) (freed int64) {
 func (st *Store) settle() {
 	r := &st.retired
 	have := st.manifestVer.Load()
-	keep := r.dead[:0]
-	for _, d := range r.dead {
+	if have != r.have { // between two manifests only what is new needs a look
+		r.have, r.settled = have, 0
+	}
+	keep := r.dead[:r.settled]
+	for _, d := range r.dead[r.settled:] {
 		if d.ver <= have {
 			st.segments.addLive(d.seg, -d.bytes)
 		} else {
 			keep = append(keep, d)
 		}
 	}
-	r.dead = keep
+	r.dead, r.settled = keep, len(keep)
 }
 
 // liveAt returns, per segment, the dead bytes that are still booked although version ver does not reach them.

@@ -35,6 +35,15 @@ func (s *Snapshot) Get(t TreeID, key []byte) (val []byte, ok bool, err error) {
 	return btree.Get(s.st, t, tr.root.H, key)
 }
 
+// GetBoth is Get, and tells whether the older snapshot old has the key as well, which costs little more.
+func (s *Snapshot) GetBoth(old *Snapshot, t TreeID, key []byte) (val []byte, ok, had bool, err error) {
+	tr, was := s.roots.get(t), old.roots.get(t)
+	if tr == nil || was == nil {
+		return nil, false, false, noTree(t)
+	}
+	return btree.GetBoth(s.st, t, tr.root.H, was.root.H, key)
+}
+
 // TreeExists reports whether the snapshot has tree t.
 func (s *Snapshot) TreeExists(t TreeID) bool { return s.roots.get(t) != nil }
 

@@ -25,6 +25,7 @@ type Point struct {
 	setA   []bool
 	vals   []types.Datum
 	b      vec.Batch // without columns, for expressions over parameters
+	frame  frame     // of the expression that is evaluated
 	old    *rowBatch
 
 	cur    storage.Cursor
@@ -182,13 +183,13 @@ func (t *Point) write(params []types.Datum) (int64, error) {
 
 // insert evaluates the row over the parameters and writes it.
 func (t *Point) insert() (int64, error) {
-	f := frame{st: t.st, b: &t.b, n: 1}
+	t.frame = frame{st: t.st, b: &t.b, n: 1}
 	for i, p := range t.row {
 		t.vals[i] = types.NullDatum
 		if p == nil {
 			continue
 		}
-		v, err := p.eval(&f, nil)
+		v, err := p.eval(&t.frame, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -215,37 +216,20 @@ func (t *Point) change(params []types.Datum) (int64, error) {
 	if t.fast.Kind == plan.FastUpdate && !t.setsKey() {
 		mode = lock.NoKeyUpdate
 	}
-	var seen []byte
-	strict := tx.IsolationLevel() != ReadCommitted
-	if strict {
-		t.notePoint(e, key)
-		var err error
-		if seen, ok, err = e.View.Get(tree, key); err != nil || !ok {
-			return 0, err
-		}
-	} else if _, ok, err := e.View.Get(tree, key); err != nil || !ok {
-		// Nothing to lock. (A row inserted since the snapshot does not count, as in the general plan.)
-		return 0, err
+	var old []byte
+	var err error
+	if tx.IsolationLevel() == ReadCommitted {
+		// A row that the view does not have is not locked: one inserted since does not count, as in the general plan.
+		old, ok, err = tx.LockNewest(e.View, tree, key, mode)
+	} else {
+		old, ok, err = t.lockSeen(key, mode)
 	}
-	word := "deleting"
-	if t.fast.Kind == plan.FastUpdate {
-		word = "updating"
-	}
-	if _, _, err := tx.LockRow(tree, key, mode, lock.Wait); err != nil {
-		return 0, whileWaiting(err, word, key, t.fast.Rel.Name)
-	}
-	old, ok, err := tx.NewestGet(tree, key)
 	if err != nil {
-		return 0, err
-	}
-	if strict && (!ok || row.Stamp(old) != row.Stamp(seen)) {
-		if ok {
-			return 0, errConcurrent("update")
+		word := "deleting"
+		if t.fast.Kind == plan.FastUpdate {
+			word = "updating"
 		}
-		if _, moved := tx.MovedTo(tree, key); moved {
-			return 0, errConcurrent("update")
-		}
-		return 0, errConcurrent("delete")
+		return 0, whileWaiting(err, word, key, t.fast.Rel.Name)
 	}
 	if !ok {
 		return 0, nil
@@ -254,6 +238,29 @@ func (t *Point) change(params []types.Datum) (int64, error) {
 		return 1, t.w.delete(key, old)
 	}
 	return 1, t.update(key, old)
+}
+
+// lockSeen locks the row that the transaction's snapshot has; another version in the newest state is an error.
+func (t *Point) lockSeen(key []byte, mode lock.Mode) (old []byte, ok bool, err error) {
+	e, tx, tree := t.st.env, t.st.env.Tx, t.fast.Rel.TreeID
+	t.notePoint(e, key)
+	seen, ok, err := e.View.Get(tree, key)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	if _, _, err := tx.LockRow(tree, key, mode, lock.Wait); err != nil {
+		return nil, false, err
+	}
+	if old, ok, err = tx.NewestGet(tree, key); err != nil {
+		return nil, false, err
+	}
+	if ok && row.Stamp(old) == row.Stamp(seen) {
+		return old, true, nil
+	}
+	if _, moved := tx.MovedTo(tree, key); ok || moved {
+		return nil, false, errConcurrent("update")
+	}
+	return nil, false, errConcurrent("delete")
 }
 
 func (t *Point) setsKey() bool {
@@ -268,10 +275,10 @@ func (t *Point) setsKey() bool {
 // update evaluates the assignments over the old row.
 func (t *Point) update(key, old []byte) error {
 	b := t.w.single(t.old, old)
-	f := frame{st: t.st, b: b, n: 1}
+	t.frame = frame{st: t.st, b: b, n: 1}
 	clear(t.setA)
 	for k, a := range t.fast.SetAttnos {
-		v, err := t.set[k].eval(&f, nil)
+		v, err := t.set[k].eval(&t.frame, nil)
 		if err != nil {
 			return err
 		}

@@ -33,6 +33,8 @@ type Tx interface {
 	Newest() storage.View
 	// NewestGet is Newest().Get for one look-up between changes; it costs later changes nothing.
 	NewestGet(tree storage.TreeID, key []byte) (val []byte, ok bool, err error)
+	// LockNewest locks the row (tree, key) if the view v has it, and reads it as NewestGet.
+	LockNewest(v storage.View, tree storage.TreeID, key []byte, m lock.Mode) (val []byte, found bool, err error)
 	// LockRow takes a row lock on (tree, key). granted is false only with SkipLocked.
 	LockRow(tree storage.TreeID, key []byte, m lock.Mode, p lock.Policy) (granted, waited bool, err error)
 	// Put and Delete change the transaction's overlay; key and val are copied.

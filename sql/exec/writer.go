@@ -39,6 +39,8 @@ type tableWriter struct {
 	set    []bool
 	vals   []types.Datum
 	one    [1][]byte
+	frame  frame       // of check
+	larges largeWriter // what large returns
 }
 
 // writer returns the table writer of a ModifyTable node, one per node.
@@ -122,8 +124,11 @@ func (w *tableWriter) compile(c *compiler) error {
 
 func (w *tableWriter) tx() Tx                  { return w.st.env.Tx }
 func (w *tableWriter) tree() storage.TreeID    { return w.rel.TreeID }
-func (w *tableWriter) large() row.LargeWriter  { return &largeWriter{tx: w.tx(), rel: w.rel} }
 func (w *tableWriter) reader() row.LargeReader { return NewLargeReader(w.tx().Newest(), w.rel) }
+func (w *tableWriter) large() row.LargeWriter {
+	w.larges = largeWriter{tx: w.tx(), rel: w.rel}
+	return &w.larges
+}
 func (w *tableWriter) single(b *rowBatch, r []byte) *vec.Batch {
 	if b.rows == nil {
 		b.rows = make([][]byte, 1)
@@ -180,17 +185,13 @@ func (w *tableWriter) generate(r []byte) ([]byte, error) {
 func (w *tableWriter) check(r []byte) error {
 	b := w.single(w.newB, r)
 	for _, a := range w.notNull {
-		v, err := b.Col(int(a) - 1)
-		if err != nil {
-			return err
-		}
-		if v.IsNull(0) {
+		if w.layout.IsNull(r, int(a)-1) {
 			return w.errNotNull(a, b)
 		}
 	}
-	f := frame{st: w.st, b: b, n: 1}
+	w.frame = frame{st: w.st, b: b, n: 1}
 	for k, p := range w.checks {
-		v, err := p.eval(&f, nil)
+		v, err := p.eval(&w.frame, nil)
 		if err != nil {
 			return err
 		}

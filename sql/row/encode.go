@@ -103,7 +103,7 @@ func (l *Layout) encode(dst []byte, stamp uint64, old []byte, set []bool, vals [
 			null = true
 		case keep:
 			var b []byte
-			if null = l.isNullIn(old, i); !null {
+			if null = l.IsNull(old, i); !null {
 				b, ref = l.rawVar(old, i)
 				dst = append(dst, b...)
 			}
@@ -213,12 +213,13 @@ func (l *Layout) copyFixed(f, old []byte, col int) (null bool) {
 	return false
 }
 
-func (l *Layout) isNullIn(old []byte, col int) bool {
-	if col >= Columns(old) {
+// IsNull says whether a column is null. It decodes nothing.
+func (l *Layout) IsNull(row []byte, col int) bool {
+	if col >= Columns(row) {
 		m := l.cols[col].missing
 		return m == nil || m.Null
 	}
-	return isNull(old, col)
+	return isNull(row, col)
 }
 
 // rawVar returns the bytes that a row holds for a variable column.

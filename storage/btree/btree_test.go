@@ -76,6 +76,15 @@ func TestEdits(t *testing.T) {
 			}
 			checkLists(t, ed, before.H, root.H)
 			verify(t, root)
+			for _, c := range cs {
+				val, ok, had, err := GetBoth(noLoad{}, 1, root.H, before.H, c.Key)
+				if want, has := model[string(c.Key)]; err != nil || ok != has || string(val) != want {
+					t.Fatalf("GetBoth(%q): %q %v %v, want %q", c.Key, val, ok, err, want)
+				}
+				if _, was, _ := Get(noLoad{}, 1, before.H, c.Key); was != had {
+					t.Fatalf("GetBoth(%q): had is %v", c.Key, had)
+				}
+			}
 			if i%20 == 0 {
 				old = append(old, version{root, maps.Clone(model)})
 			}

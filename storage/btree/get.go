@@ -86,6 +86,25 @@ func Get(ld Loader, t block.TreeID, root *Handle, key []byte) (val []byte, ok bo
 	return v, true, nil
 }
 
+// GetBoth is Get in the tree below root, and says whether an older version of the tree, below old, has the key as well.
+// Where the versions share the way to the key it is walked once.
+func GetBoth(ld Loader, t block.TreeID, root, old *Handle, key []byte) (val []byte, ok, had bool, err error) {
+	for root != old && root != nil && old != nil {
+		b, o := root.blk.Load(), old.blk.Load()
+		if b == nil || o == nil || b.Kind != block.KindInner || o.Kind != block.KindInner || b.Level != o.Level {
+			break
+		}
+		root.touch(heatInner)
+		n, m := b.Inner(), o.Inner()
+		root, old = n.Kid(n.child(key)), m.Kid(m.child(key))
+	}
+	if val, ok, err = Get(ld, t, root, key); err != nil || root == old {
+		return val, ok, ok, err
+	}
+	_, had, err = Get(ld, t, old, key)
+	return val, ok, had, err
+}
+
 // BigValue returns the long value that stub stands for in leaf b.
 func BigValue(ld Loader, t block.TreeID, b *Block, stub []byte) ([]byte, error) {
 	kid, length, _ := block.Stub(stub)
