@@ -135,7 +135,9 @@ func (db *Database) checkpointer() {
 			kicked = true
 		case <-t.C:
 		}
-		db.moves.prune(db.OldestSnapshot())
+		oldest := db.OldestSnapshot()
+		db.moves.prune(oldest)
+		db.horizons.note(db.tip.Load().Seq(), db.nextTx.Load(), db.oldestPinned(oldest))
 		db.ssi.sweep()
 		if n%5 == 0 {
 			if err := db.maintain(); err != nil {

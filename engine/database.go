@@ -66,7 +66,8 @@ type Database struct {
 	ckpt     checkpointState
 	stopping atomic.Bool
 
-	spare spareSlots
+	spare    spareSlots
+	horizons horizons
 	stats counters
 }
 
@@ -89,6 +90,7 @@ func (db *Database) Locks() *lock.Manager { return db.locks }
 func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 	db := &Database{eng: e, oid: oid, dir: dbDir(e.o.Dir, oid), locks: lock.NewManager(),
 		sessions: map[*Session]struct{}{}, ckptKick: make(chan struct{}, 1), ckptStop: make(chan struct{})}
+	db.locks.Database = oid
 	name, err := readName(e.o.FS, db.dir)
 	if err != nil {
 		return nil, fmt.Errorf("open database %d: %w", oid, err)

@@ -50,6 +50,7 @@
 //	moves.go       primary-key updates that older snapshots must find
 //	ssi.go         SERIALIZABLE
 //	waits.go       waiting for older writers and snapshots
+//	horizon.go     the age of snapshots in transactions
 //	memory.go      eviction and the collector's settings
 //	stats.go       counters
 //	check.go       herd check and herd inspect

@@ -38,6 +38,7 @@ type Session struct {
 	seen    uint64        // highest sequence number the session has read or written
 	reading atomic.Uint64 // sequence number of the open snapshot plus one, 0 = none
 	fixed   atomic.Bool   // the snapshot stays until the transaction ends
+	pinned  pinnedViews
 	async   bool          // synchronous_commit = off
 
 	overlay *storage.Overlay // made at the first change

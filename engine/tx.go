@@ -70,6 +70,7 @@ func (s *Session) Begin(o TxOptions) *Tx {
 func (t *Tx) ID() uint64 {
 	if t.id == 0 {
 		t.id = t.s.db.nextTx.Add(1) - 1
+		t.s.own.Number(t.id)
 	}
 	return t.id
 }
@@ -181,6 +182,7 @@ func (t *Tx) Look() storage.View {
 // LockRow locks (tree, key). granted is false only with lock.SkipLocked; waited says that the row may have changed
 // meanwhile. Errors: 40P01, 55P03, 57014, 53200 and those that end the session.
 func (t *Tx) LockRow(tree storage.TreeID, key []byte, m lock.Mode, p lock.Policy) (granted, waited bool, err error) {
+	t.ID() // who waits for the row waits for the transaction
 	return t.s.own.Row(uint32(tree), key, m, p)
 }
 
@@ -342,6 +344,8 @@ func (t *Tx) OnRollback(f func()) { t.onRollback = append(t.onRollback, f) }
 type ViewPin struct {
 	db   *Database
 	slot *storage.ReaderSlot
+	of   *pinnedViews
+	seq  storage.Seq
 }
 
 // PinView pins v, the view of the current statement, until Release.
@@ -349,12 +353,14 @@ func (t *Tx) PinView(v storage.View) ViewPin {
 	db := t.s.db
 	slot := db.spare.get(db.store)
 	slot.Pin(v.Snap) // the statement's slot holds it
-	return ViewPin{db, slot}
+	t.s.pinned.add(v.Snap.Seq())
+	return ViewPin{db, slot, &t.s.pinned, v.Snap.Seq()}
 }
 
 // Release ends the pin. Calling it on the zero value or twice is harmless.
 func (p *ViewPin) Release() {
 	if p.slot != nil {
+		p.of.remove(p.seq)
 		p.db.spare.put(p.slot)
 		p.slot = nil
 	}

@@ -137,6 +137,9 @@ func TestServerWithoutConfiguration(t *testing.T) {
 	if strings.Contains(p.printed, "password") {
 		t.Errorf("a password that nobody needs: %q", p.printed)
 	}
+	if got := p.query("SHOW port"); !strings.HasSuffix(p.address, ":"+got) {
+		t.Errorf("SHOW port gives %s on %s", got, p.address)
+	}
 	p.query("CREATE TABLE kept (id int PRIMARY KEY); INSERT INTO kept SELECT generate_series(1, 1000)")
 	p.stop()
 	p = startServerIn(t, dir)

@@ -65,6 +65,9 @@ func openInstance(c *conf.Config, logger *slog.Logger) (_ *instance, err error) 
 	if in.listener, err = in.listen(); err != nil {
 		return nil, err
 	}
+	if a, ok := in.listener.Addr().(*net.TCPAddr); ok && c.Port == 0 {
+		in.sessions.SetPort(a.Port)
+	}
 	return in, nil
 }
 
@@ -101,7 +104,7 @@ func (in *instance) sessionOptions(fsys vfs.FS, verifier string) session.Options
 		{Name: "listen_addresses", Value: c.Host},
 		{Name: "data_directory", Value: c.DataDir()},
 	}
-	if c.Port != 0 { // a port that the system chooses is known only later
+	if c.Port != 0 { // a port that the system chooses is known when it is bound
 		settings = append(settings, session.Setting{Name: "port", Value: strconv.FormatInt(c.Port, 10)})
 	}
 	return session.Options{

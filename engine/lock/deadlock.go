@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"herd/sql/sqlerr"
@@ -12,7 +13,6 @@ type edge struct {
 	from, to *Owner
 	mode     Mode
 	name     name
-	tree     uint32
 }
 
 // checkDeadlock returns 40P01 when o is part of a cycle of waits. The first walk locks one shard at a time and may
@@ -42,25 +42,45 @@ func (m *Manager) checkDeadlock(o *Owner) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "Process %d waits for %s on %s; blocked by process %d.", e.from.pid, e.mode, e.what(), e.to.pid)
+		fmt.Fprintf(&b, "Process %d waits for %s; blocked by process %d.", e.from.pid, e.what(m.Database), e.to.pid)
 	}
 	return sqlerr.New(sqlerr.DeadlockDetected, "deadlock detected").
 		WithDetail("%s", b.String()).WithHint("See server log for query details.")
 }
 
-func (e *edge) what() string {
+// what names the lock in PostgreSQL's words. Who waits for a row waits for the transaction that has it, or that will
+// have it first.
+func (e *edge) what(database uint32) string {
 	switch e.name.class {
 	case classTable:
-		return fmt.Sprintf("relation %d", e.name.id)
+		return fmt.Sprintf("%s on relation %d of database %d", e.mode, e.name.id, database)
 	case classTransaction:
-		return fmt.Sprintf("virtual transaction %d/0", e.to.pid)
-	case classAdvisory, classAdvisoryTwo:
-		return fmt.Sprintf("advisory lock [%d,%d]", e.name.id>>32, uint32(e.name.id))
+		return fmt.Sprintf("ShareLock on virtual transaction %d/%d", e.to.pid, e.to.ended.Load()+1)
+	case classAdvisory:
+		return fmt.Sprintf("%s on advisory lock [%d,%d,%d,1]", e.mode, database, e.name.id>>32, uint32(e.name.id))
+	case classAdvisoryTwo:
+		return fmt.Sprintf("%s on advisory lock [%d,%d,%d,2]", e.mode, database, e.name.id>>32, uint32(e.name.id))
 	}
-	if e.name.class == classTree {
-		return fmt.Sprintf("the rows of tree %d", e.name.id)
+	return fmt.Sprintf("ShareLock on transaction %d", uint32(e.to.xid.Load()))
+}
+
+// Blockers returns the process numbers of those that the process waits for, directly.
+func (m *Manager) Blockers(pid int32) []int32 {
+	m.ownersMu.RLock()
+	owners := slices.Clone(m.owners)
+	m.ownersMu.RUnlock()
+	var out []int32
+	for _, o := range owners {
+		if o == nil || o.pid != pid {
+			continue
+		}
+		for _, e := range blockers(o, true) {
+			if !slices.Contains(out, e.to.pid) {
+				out = append(out, e.to.pid)
+			}
+		}
 	}
-	return fmt.Sprintf("row %016x of tree %d", e.name.id, e.tree)
+	return out
 }
 
 // cycle looks for a path of waits from o back to o, depth first.
@@ -109,7 +129,7 @@ func blockers(x *Owner, locking bool) []edge {
 	var out []edge
 	for _, h := range w.holders {
 		if h.o != x && h.held&bad != 0 {
-			out = append(out, edge{x, h.o, x.wait.mode, w.name, w.tree})
+			out = append(out, edge{x, h.o, x.wait.mode, w.name})
 		}
 	}
 	if w.heldBy(x) != 0 {
@@ -126,7 +146,7 @@ func blockers(x *Owner, locking bool) []edge {
 		if bad&bit(q.wait.mode) == 0 {
 			continue
 		}
-		out = append(out, edge{x, q, x.wait.mode, w.name, w.tree})
+		out = append(out, edge{x, q, x.wait.mode, w.name})
 		if conflicts[q.wait.mode]&bad == bad {
 			break
 		}

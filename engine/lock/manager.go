@@ -30,6 +30,8 @@ type Manager struct {
 	strong [partCount]atomic.Int32 // strong table locks held or asked for, by part of the table's number
 
 	wholeTrees atomic.Int32 // owners that have, or are about to have, a whole tree
+	// Database is the number of the database, for messages. Set it before use.
+	Database uint32
 	// WholeAt is how many row locks of one tree an owner takes before it locks the whole tree. Set it before use.
 	WholeAt int
 
@@ -72,6 +74,7 @@ type Owner struct {
 	waits uint64
 
 	kept    []tableRecord // table locks that outlive the transaction
+	xid     atomic.Uint64 // number of the present transaction, 0 = it has none yet
 	ended   atomic.Uint64 // transactions that have ended
 	watched atomic.Bool   // somebody waits for the present transaction
 }

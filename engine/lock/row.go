@@ -1,7 +1,7 @@
 package lock
 
 import (
-	"encoding/binary"
+	"bytes"
 	"hash/maphash"
 	"sync"
 )
@@ -152,7 +152,10 @@ func (o *Owner) contended(s *shard, i int, tree uint32, key []byte, m Mode, p Po
 		return o.recordRow(h, prev)
 	}
 	w := s.widen(o.m, i)
-	w.tree, w.key = tree, rowLabel(key)
+	w.tree = tree
+	if w.key == nil {
+		w.key = bytes.Clone(key)
+	}
 	prev := w.heldBy(o).strongest()
 	if m <= prev {
 		s.mu.Unlock()
@@ -164,13 +167,6 @@ func (o *Owner) contended(s *shard, i int, tree uint32, key []byte, m Mode, p Po
 	}
 	_, _, err = o.recordRow(h, prev)
 	return err == nil, waited, err
-}
-
-// rowLabel keeps the head of a key, for messages and pg_locks.
-func rowLabel(key []byte) uint64 {
-	var b [8]byte
-	copy(b[:], key)
-	return binary.BigEndian.Uint64(b[:])
 }
 
 // recordRow notes the step; the lock is given back when there is no memory to note it.

@@ -23,6 +23,9 @@ func (o *Owner) Transaction() Transaction { return Transaction{o, o.ended.Load()
 // TransactionEnded tells those that wait for the owner's transaction that it has ended. ReleaseAll does it for a
 // transaction with locks.
 func (o *Owner) TransactionEnded() {
+	if o.xid.Load() != 0 {
+		o.xid.Store(0)
+	}
 	o.ended.Store(o.ended.Load() + 1)
 	if !o.watched.Load() {
 		return
@@ -39,6 +42,12 @@ func (o *Owner) TransactionEnded() {
 }
 
 func (o *Owner) transactionName() name { return name{classTransaction, uint64(o.id)} }
+
+// Number tells the number of the owner's present transaction, for messages and pg_locks.
+func (o *Owner) Number(xid uint64) { o.xid.Store(xid) }
+
+// TransactionNumber returns it, 0 while there is none; any goroutine may ask.
+func (o *Owner) TransactionNumber() uint64 { return o.xid.Load() }
 
 // Holders returns the transactions of others that hold table rel in a mode that conflicts with m.
 func (o *Owner) Holders(rel uint32, m Mode) []Transaction {

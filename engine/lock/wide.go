@@ -45,7 +45,7 @@ type wide struct {
 	mu      *sync.Mutex // of its shard, or Manager.heavyMu
 	name    name
 	tree    uint32 // rows: for display
-	key     uint64
+	key     []byte // rows: as the first that waits named it
 	holders []holder
 	queue   []*Owner // by Owner.wait
 }

@@ -107,6 +107,7 @@ type Dependency struct {
 
 // ServerState is what base catalogs know about the running server beyond descriptors.
 type ServerState interface {
-	// SequenceState returns a sequence's last value and whether it was handed out.
-	SequenceState(seq types.OID) (last int64, called bool, err error)
+	// SequenceState returns a sequence's last value, how many more are handed out before the log is written, and whether
+	// the last one was handed out.
+	SequenceState(seq types.OID) (last, logged int64, called bool, err error)
 }

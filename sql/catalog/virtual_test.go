@@ -16,7 +16,7 @@ type env struct{ r catalog.Reader }
 func (e env) Catalog() catalog.Reader     { return e.r }
 func (e env) Server() catalog.ServerState { return e }
 
-func (e env) SequenceState(types.OID) (int64, bool, error) { return 41, true, nil }
+func (e env) SequenceState(types.OID) (int64, int64, bool, error) { return 41, 32, true, nil }
 
 // populated is a database with one object of each kind.
 func populated(t *testing.T) *catalogtest.Memory {

@@ -416,14 +416,13 @@ func (sequenceTable) Paths() []AccessPath { return nil }
 
 // Scan implements VirtualTable.
 func (t sequenceTable) Scan(env VirtualEnv, _ int, _ []types.Datum, _ []bool) (RowIter, error) {
-	last, called, err := env.Server().SequenceState(t.id)
-	return &sequenceRow{last: last, called: called}, err
+	last, logged, called, err := env.Server().SequenceState(t.id)
+	return &sequenceRow{last: last, logged: logged, called: called}, err
 }
 
 type sequenceRow struct {
-	last   int64
-	called bool
-	done   bool
+	last, logged int64
+	called, done bool
 }
 
 // Next implements RowIter.
@@ -432,7 +431,7 @@ func (r *sequenceRow) Next(dst []types.Datum) (bool, error) {
 		return false, nil
 	}
 	r.done = true
-	dst[0], dst[1], dst[2] = intD(r.last), intD(0), boolD(r.called)
+	dst[0], dst[1], dst[2] = intD(r.last), intD(r.logged), boolD(r.called)
 	return true, nil
 }
 

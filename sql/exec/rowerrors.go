@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 
@@ -23,8 +22,8 @@ func whileWaiting(err error, doing string, key []byte, relation string) error {
 	e := sqlerr.From(err)
 	switch e.Code {
 	case sqlerr.DeadlockDetected, sqlerr.LockNotAvailable, sqlerr.QueryCanceled:
-		tid := appendTID(nil, key)
-		return e.WithWhere("while %s tuple (%d,%d) in relation \"%s\"", doing, binary.LittleEndian.Uint32(tid), binary.LittleEndian.Uint16(tid[4:]), relation)
+		page, n := TupleID(key)
+		return e.WithWhere("while %s tuple (%d,%d) in relation \"%s\"", doing, page, n, relation)
 	}
 	return err
 }

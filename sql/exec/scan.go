@@ -132,6 +132,12 @@ func appendTID(dst, key []byte) []byte {
 	return binary.LittleEndian.AppendUint16(dst, uint16(id&0x7fff)+1)
 }
 
+// TupleID returns what ctid shows for the row with a key.
+func TupleID(key []byte) (page uint32, n uint16) {
+	t := appendTID(nil, key)
+	return binary.LittleEndian.Uint32(t), binary.LittleEndian.Uint16(t[4:])
+}
+
 // appendRowID adds a row identity: stamp, then key.
 func appendRowID(dst []byte, stamp uint64, key []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, stamp)

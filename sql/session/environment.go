@@ -374,8 +374,9 @@ func (v *virtualEnv) Server() catalog.ServerState { return (*serverState)(v) }
 type serverState Session
 
 // SequenceState implements catalog.ServerState.
-func (st *serverState) SequenceState(seq types.OID) (last int64, called bool, err error) {
-	return (*Session)(st).sequenceState(seq)
+func (st *serverState) SequenceState(seq types.OID) (last, logged int64, called bool, err error) {
+	q, err := (*Session)(st).sequenceState(seq)
+	return q.Last, q.Logged, q.Called, err
 }
 
 // settingRows are the rows of pg_settings.

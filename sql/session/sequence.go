@@ -109,20 +109,20 @@ func (e *environment) SetVal(seq types.OID, value int64, called bool) error {
 
 // SequenceLast implements funcs.Env.
 func (e *environment) SequenceLast(seq types.OID) (int64, bool, error) {
-	last, called, err := e.s().sequenceState(seq)
-	return last, called, err
+	st, err := e.s().sequenceState(seq)
+	return st.Last, st.Called, err
 }
 
-// sequenceState reads a sequence's last value; a sequence never used has its start value, not called.
-func (s *Session) sequenceState(seq types.OID) (last int64, called bool, err error) {
+// sequenceState reads where a sequence stands; one never used has its start value, not called.
+func (s *Session) sequenceState(seq types.OID) (engine.SequenceState, error) {
 	if st, known := s.db.SequenceState(uint32(seq)); known {
-		return st.Last, st.Called, nil
+		return st, nil
 	}
 	rel, err := s.sequenceRelation(seq)
 	if err != nil {
-		return 0, false, err
+		return engine.SequenceState{}, err
 	}
-	return rel.Sequence.Start, false, nil
+	return engine.SequenceState{Last: rel.Sequence.Start}, nil
 }
 
 // sequenceStore is what definitions do with sequences; it implements ddl.SequenceState.

@@ -181,6 +181,9 @@ func New(o Options) (*Server, error) {
 	return srv, nil
 }
 
+// SetPort tells the port that the system has chosen, before the first client connects.
+func (srv *Server) SetPort(port int) { srv.base["port"] = itoa(int64(port)) }
+
 // Connect opens a session for an authenticated client.
 func (srv *Server) Connect(info *StartupInfo, c Client) (*Session, error) {
 	db, err := srv.engine.Database(info.Database)

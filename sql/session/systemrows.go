@@ -8,10 +8,14 @@ import (
 	"sort"
 	"strings"
 
+	"herd/engine"
 	"herd/engine/lock"
+	"herd/sql/catalog"
+	"herd/sql/exec"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/sql/types/datetime"
+	"herd/storage"
 )
 
 // SystemRows implements funcs.SystemRows: the rows of the functions behind pg_stat_activity, pg_locks, pg_cursors,
@@ -29,7 +33,8 @@ func (e *environment) SystemRows(function string, args []types.Datum) ([][]types
 		}
 		return rows, true, nil
 	case "pg_lock_status":
-		return s.lockRows(), true, nil
+		rows, err := s.lockRows()
+		return rows, true, err
 	case "pg_blocking_pids":
 		return s.blockingRows(int32(args[0].I)), true, nil
 	case "pg_cursor":
@@ -85,12 +90,12 @@ func (s *Session) activityRows(args []types.Datum) ([][]types.Datum, error) {
 	if err != nil {
 		return nil, err
 	}
-	waits := map[int32]lock.Info{}
-	for _, l := range s.db.Locks().List() {
+	waits := map[int32]string{}
+	s.eachLock(func(_ *engine.Database, l lock.Info) {
 		if !l.Granted {
-			waits[l.PID] = l
+			waits[l.PID] = l.Kind
 		}
-	}
+	})
 	var rows [][]types.Datum
 	for _, o := range s.srv.sessionList() {
 		if len(args) == 1 && !args[0].Null && int64(o.info.PID) != args[0].I {
@@ -122,7 +127,7 @@ func (s *Session) activityRows(args []types.Datum) ([][]types.Datum, error) {
 }
 
 // fillActivity sets what only the privileged may see. It reads what the session publishes for others.
-func (s *Session) fillActivity(row []types.Datum, waits map[int32]lock.Info) {
+func (s *Session) fillActivity(row []types.Datum, waits map[int32]string) {
 	a := &s.activity
 	if p := a.app.Load(); p != nil {
 		row[3] = types.Text(*p)
@@ -134,13 +139,26 @@ func (s *Session) fillActivity(row []types.Datum, waits map[int32]lock.Info) {
 	if text, ok := a.query.load(); ok {
 		row[5] = types.Text(text)
 	}
-	if w, ok := waits[s.info.PID]; ok {
-		row[6], row[7] = types.Text("Lock"), types.Text(w.Kind)
-	} else if a.state.Load() != stateActive {
+	state := a.state.Load()
+	if kind, ok := waits[s.info.PID]; ok {
+		row[6], row[7] = types.Text("Lock"), types.Text(kind)
+	} else if state != stateActive {
 		row[6], row[7] = types.Text("Client"), types.Text("ClientRead")
 	}
-	row[8], row[9] = timeOrNull(a.xactStart.Load()), timeOrNull(a.queryStart.Load())
-	row[10], row[11] = types.Int(s.info.Started.UnixMicro()-epoch2000), timeOrNull(a.stateSince.Load())
+	query, changed := a.queryStart.Load(), a.stateSince.Load()
+	if state == stateActive {
+		changed = query // it became active with the message that it runs
+	}
+	if state != stateIdle {
+		row[8] = timeOrNull(a.xactStart.Load())
+	}
+	row[9], row[10], row[11] = timeOrNull(query), types.Int(s.info.Started.UnixMicro()-epoch2000), timeOrNull(changed)
+	if id := s.eng.TransactionNumber(); id != 0 {
+		row[15] = types.Int(int64(uint32(id)))
+	}
+	if id := s.eng.Horizon(); id != 0 {
+		row[16] = types.Int(int64(uint32(id)))
+	}
 	if t, ok := s.info.Remote.(*net.TCPAddr); ok {
 		row[12], row[14] = types.Text(t.IP.String()), types.Int(int64(t.Port))
 	} else {
@@ -158,46 +176,114 @@ var lockModeNames = map[lock.Mode]string{
 	lock.AdvisoryShare: "ShareLock", lock.AdvisoryExclusive: "ExclusiveLock",
 }
 
-// lockRows is pg_lock_status() for the session's database.
-func (s *Session) lockRows() [][]types.Datum {
+// eachLock calls f for the locks of every database.
+func (s *Session) eachLock(f func(db *engine.Database, l lock.Info)) {
+	seen := map[*engine.Database]bool{}
+	for _, o := range s.srv.sessionList() {
+		if seen[o.db] {
+			continue
+		}
+		seen[o.db] = true
+		for _, l := range o.db.Locks().List() {
+			f(o.db, l)
+		}
+	}
+}
+
+// lockRows is pg_lock_status().
+func (s *Session) lockRows() ([][]types.Datum, error) {
 	var rows [][]types.Datum
-	for _, l := range s.db.Locks().List() {
+	tables, err := s.treeTables()
+	if err != nil {
+		return nil, err
+	}
+	base := nowMicros()
+	add := func(l lock.Info, set map[int]types.Datum) {
 		row := make([]types.Datum, 16)
 		for i := range row {
 			row[i] = types.NullDatum
 		}
-		row[0], row[1] = types.Text(l.Kind), types.Int(int64(s.db.OID()))
-		if l.Kind == "advisory" {
+		row[0] = types.Text(l.Kind)
+		row[10], row[11] = types.Text(itoa(int64(l.PID))+"/"+itoa(int64(l.Session))), types.Int(int64(l.PID))
+		row[12], row[13], row[14] = types.Text(lockModeNames[l.Mode]), types.Bool(l.Granted), types.Bool(l.FastPath)
+		if !l.Granted {
+			row[15] = types.Int(base - (lock.Now()-l.Since)/1000)
+		}
+		for i, v := range set {
+			row[i] = v
+		}
+		rows = append(rows, row)
+	}
+	virtual := map[int32]uint64{}
+	s.eachLock(func(db *engine.Database, l lock.Info) {
+		virtual[l.PID] = l.Session
+		own := types.Int(int64(db.OID()))
+		switch l.Kind {
+		case "advisory":
 			sub := int64(1)
 			if l.Advisory.TwoInts {
 				sub = 2
 			}
-			row[7], row[8], row[9] = types.Int(int64(l.Advisory.Hi)), types.Int(int64(l.Advisory.Lo)), types.Int(sub)
-		} else {
-			row[2] = types.Int(int64(l.Relation))
+			add(l, map[int]types.Datum{1: own, 7: types.Int(int64(l.Advisory.Hi)), 8: types.Int(int64(l.Advisory.Lo)), 9: types.Int(sub)})
+		case "transactionid":
+			add(l, map[int]types.Datum{6: types.Int(int64(uint32(l.XID)))})
+		case "virtualxid":
+			add(l, map[int]types.Datum{5: types.Text(itoa(int64(l.Virtual)) + "/" + itoa(int64(l.VirtualN)))})
+		case "tuple":
+			rel := tables[storage.TreeID(l.Relation)]
+			if db != s.db || rel == 0 {
+				return // the key of an index: only its transaction is waited for
+			}
+			set := map[int]types.Datum{1: own, 2: types.Int(int64(rel))}
+			if l.Key != nil {
+				page, n := exec.TupleID(l.Key)
+				set[3], set[4] = types.Int(int64(page)), types.Int(int64(n))
+			}
+			add(l, set)
+		default:
+			add(l, map[int]types.Datum{1: own, 2: types.Int(int64(l.Relation))})
 		}
-		row[10], row[11] = types.Text(itoa(int64(l.PID))+"/0"), types.Int(int64(l.PID))
-		row[12], row[13], row[14] = types.Text(lockModeNames[l.Mode]), types.Bool(l.Granted), types.Bool(l.FastPath)
-		rows = append(rows, row)
+	})
+	// Every transaction has itself.
+	for pid, n := range virtual {
+		add(lock.Info{PID: pid, Kind: "virtualxid", Mode: lock.Exclusive, Granted: true, FastPath: true, Session: n},
+			map[int]types.Datum{5: types.Text(itoa(int64(pid)) + "/" + itoa(int64(n)))})
 	}
-	return rows
+	return rows, nil
 }
 
-// blockingRows are the sessions that hold what another waits for.
+// treeTables maps the trees of the tables of the session's database to the tables, if somebody waits for a row of it.
+func (s *Session) treeTables() (map[storage.TreeID]types.OID, error) {
+	waited := false
+	for _, l := range s.db.Locks().List() {
+		waited = waited || l.Kind == "tuple"
+	}
+	if !waited {
+		return nil, nil
+	}
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	out := map[storage.TreeID]types.OID{}
+	err = cat.Relations(func(rel *catalog.Relation) bool {
+		if rel.TreeID != 0 {
+			out[rel.TreeID] = rel.OID
+		}
+		return true
+	})
+	return out, err
+}
+
+// blockingRows are the sessions that keep another from what it waits for.
 func (s *Session) blockingRows(pid int32) [][]types.Datum {
-	list := s.db.Locks().List()
 	var rows [][]types.Datum
-	seen := map[int32]bool{pid: true}
-	for _, w := range list {
-		if w.PID != pid || w.Granted {
-			continue
-		}
-		for _, h := range list {
-			if h.Granted && !seen[h.PID] && h.Kind == w.Kind && h.Relation == w.Relation && h.Advisory == w.Advisory {
-				seen[h.PID] = true
-				rows = append(rows, []types.Datum{types.Int(int64(h.PID))})
-			}
-		}
+	o := s.srv.session(pid)
+	if o == nil {
+		return nil
+	}
+	for _, b := range o.db.Locks().Blockers(pid) {
+		rows = append(rows, []types.Datum{types.Int(int64(b))})
 	}
 	return rows
 }

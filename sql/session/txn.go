@@ -57,6 +57,7 @@ func (s *Session) startTx() {
 	s.tx = s.eng.Begin(o)
 	s.txUsed = false
 	s.txStart = s.now()
+	s.activity.xactStart.Store(s.txStart)
 }
 
 // restartTx applies modes given before the first query of the transaction.
