@@ -351,6 +351,16 @@ var (
 	lockPolicies = [...]uint8{ast.LockBlock: 0, ast.LockNoWait: 1, ast.LockSkip: 2}
 )
 
+// lockStrength is the strength that has a mode.
+func lockStrength(mode uint8) ast.LockStrength {
+	for s, m := range lockModes {
+		if m == mode {
+			return ast.LockStrength(s)
+		}
+	}
+	return ast.ForUpdate
+}
+
 // lockable is CheckSelectLocking: rows of a query can be locked only when they are rows of tables.
 func (s *scope) lockable(q *plan.Query, name string) error {
 	no := func(what string) error {
@@ -388,6 +398,7 @@ func (s *scope) lockRTE(q *plan.Query, i int, r *plan.RTE, l *ast.Locking, depth
 		if err := s.lockable(r.Sub, lockName(l.Strength)); err != nil {
 			return err
 		}
+		r.Locked = max(r.Locked, lockModes[l.Strength])
 		for k, in := range r.Sub.RTable {
 			if in.InFromCl {
 				if err := s.lockRTE(r.Sub, k, in, l, depth+1); err != nil {

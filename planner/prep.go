@@ -5,6 +5,7 @@ import (
 
 	"herd/planner/plan"
 	"herd/sql/catalog"
+	"herd/sql/sqlerr"
 )
 
 // jnode is a node of the join tree while rules work on it: *jrel, *jjoin or *jfrom.
@@ -199,6 +200,7 @@ func init() {
 		{"subquery pull-up", (*root).pullUpSubqueries},
 		{"constant folding", (*root).foldQuery},
 		{"outer join reduction", (*root).reduceOuterJoins},
+		{"row locks", (*root).lockedSides},
 		{"pushdown into subqueries", (*root).pushDown},
 	}
 }
@@ -602,6 +604,39 @@ func (r *root) reduceOuterJoins() error {
 		return nil
 	}
 	r.jt = r.reduceIn(r.jt, relset{}, nil).(*jfrom)
+	return nil
+}
+
+// lockedSides refuses row locks where an outer join may have no row: what is left of them after reduction.
+func (r *root) lockedSides() error { return r.lockedIn(r.jt, false) }
+
+func (r *root) lockedIn(n jnode, nullable bool) error {
+	switch x := n.(type) {
+	case *jrel:
+		if !nullable {
+			return nil
+		}
+		strength := r.q.RTable[x.rte].Locked
+		for _, l := range r.q.Locks {
+			if l.RTE == x.rte {
+				strength = l.Strength
+			}
+		}
+		if strength != 0 {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to the nullable side of an outer join", lockName(lockStrength(strength)))
+		}
+	case *jjoin:
+		if err := r.lockedIn(x.left, nullable || x.typ == plan.JoinFull); err != nil {
+			return err
+		}
+		return r.lockedIn(x.right, nullable || x.typ != plan.JoinInner)
+	case *jfrom:
+		for _, i := range x.items {
+			if err := r.lockedIn(i, nullable); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

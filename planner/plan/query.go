@@ -108,6 +108,7 @@ type RTE struct {
 	Need        uint32    // rights the statement needs on Rel: Right* bits
 	Written     []int16   // columns an INSERT or UPDATE assigns, for column rights
 	InFromCl    bool
+	Locked      uint8 // strength in which an outer query locks the rows of Sub, 0 none
 }
 
 // FromItem is RangeRef or *JoinExpr.

@@ -49,7 +49,11 @@ func structuralDependencies(rel *Relation) []Dependency {
 		}
 		add('n', ClassRelation, rel.OID, int32(c.Num), ClassType, c.Type, 0)
 		if c.DefaultOID != 0 {
-			add('a', ClassAttrDef, c.DefaultOID, 0, ClassRelation, rel.OID, int32(c.Num))
+			typ := byte('a')
+			if c.Generated != "" {
+				typ = 'i' // without its expression the column is none
+			}
+			add(typ, ClassAttrDef, c.DefaultOID, 0, ClassRelation, rel.OID, int32(c.Num))
 		}
 	}
 	if s := rel.Sequence; s != nil && s.OwnerRel != 0 {

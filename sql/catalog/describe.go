@@ -144,7 +144,7 @@ func domainOfCheck(r Reader, id types.OID) (*Type, *pgdata.TypeCheck, error) {
 func columnOfDefault(r Reader, id types.OID) (Object, error) {
 	var col Object
 	err := r.References(ClassAttrDef, id, 0, func(d Dependency) bool {
-		if d.RefClass == ClassRelation && d.RefSub != 0 && d.Type == 'a' {
+		if d.RefClass == ClassRelation && d.RefSub != 0 && (d.Type == 'a' || d.Type == 'i') {
 			col = Object{d.RefClass, d.RefOID, d.RefSub}
 		}
 		return col.OID == 0

@@ -162,7 +162,7 @@ type depSet struct {
 
 func (d *depSet) add(class, id types.OID, sub int32) {
 	dep := catalog.Dependency{RefClass: class, RefOID: id, RefSub: sub, Type: 'n'}
-	if id != 0 && !d.seen[dep] {
+	if (id != 0 || sub != 0) && !d.seen[dep] { // a relation that is being made has no OID yet
 		d.seen[dep] = true
 		d.list = append(d.list, dep)
 	}
@@ -200,17 +200,34 @@ func (x *executor) queryDependencies(q *plan.Query) []catalog.Dependency {
 		}
 		walkLevel(q, func(n plan.Expr) {
 			if v, ok := n.(*plan.Var); ok {
-				if i := len(levels) - 1 - v.LevelsUp; i >= 0 && v.RTE < len(levels[i].RTable) {
-					if r := levels[i].RTable[v.RTE]; r.Kind == plan.RTERelation && v.Attno > 0 {
-						d.add(catalog.ClassRelation, r.Rel.OID, int32(v.Attno))
-					}
-				}
+				d.column(v, levels)
 			}
 			d.node(n)
 		}, func(sub *plan.Query) { walk(sub, levels) })
 	}
 	walk(q, nil)
 	return d.list
+}
+
+// column adds the column of a relation that a Var stands for, in the innermost of levels; a column of a join is one of its
+// sides'.
+func (d *depSet) column(v *plan.Var, levels []*plan.Query) {
+	i := len(levels) - 1 - v.LevelsUp
+	if i < 0 || v.RTE >= len(levels[i].RTable) || v.Attno <= 0 {
+		return
+	}
+	switch r := levels[i].RTable[v.RTE]; r.Kind {
+	case plan.RTERelation:
+		d.add(catalog.ClassRelation, r.Rel.OID, int32(v.Attno))
+	case plan.RTEJoin:
+		if v.Attno <= len(r.JoinVars) {
+			visit(r.JoinVars[v.Attno-1], func(n plan.Expr) {
+				if v, ok := n.(*plan.Var); ok {
+					d.column(v, levels[:i+1])
+				}
+			})
+		}
+	}
 }
 
 // walkLevel visits the expressions of one query level and hands over the queries under it.
@@ -234,8 +251,8 @@ func walkLevel(q *plan.Query, f func(plan.Expr), sub func(*plan.Query)) {
 				sub(p)
 				return
 			case *plan.RTE:
-				if p.Kind == plan.RTERelation {
-					return
+				if p.Kind == plan.RTERelation || p.Kind == plan.RTEJoin {
+					return // a join lists all columns of its sides, used or not
 				}
 			case plan.Expr:
 				f(p)
