@@ -117,6 +117,57 @@ func (e *eqKey) row(vs []*vec.Vector, i int) (key []byte, null bool) {
 	return b, null
 }
 
+// keySide evaluates one side's hash keys.
+type keySide struct {
+	progs []program
+	vs    []*vec.Vector
+	key   eqKey
+	nulls []bool // NULL equals NULL in this column
+}
+
+func (c *compiler) keySide(keys []plan.HashKey, right bool) (keySide, error) {
+	k := keySide{key: eqKey{cols: eqCols(keys)}}
+	for _, h := range keys {
+		e := h.Left
+		if right {
+			e = h.Right
+		}
+		p, err := c.compile(e)
+		if err != nil {
+			return k, err
+		}
+		k.progs, k.nulls = append(k.progs, p), append(k.nulls, h.NullsEqual)
+	}
+	k.vs = make([]*vec.Vector, len(k.progs))
+	return k, nil
+}
+
+// eval computes the key columns of b.
+func (k *keySide) eval(st *State, b *vec.Batch) error {
+	f := frame{st: st, b: b, n: b.N}
+	var err error
+	for i, p := range k.progs {
+		if k.vs[i], err = p.eval(&f, b.Sel); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row returns the key of row i; ok is false when a NULL keeps it from ever matching.
+func (k *keySide) row(i int) (key []byte, ok bool) {
+	ok = true
+	b := k.key.buf[:0]
+	for c := range k.key.cols {
+		if !k.nulls[c] && k.vs[c].IsNull(i) {
+			ok = false
+		}
+		b = k.key.cols[c].append(b, k.vs[c], i)
+	}
+	k.key.buf = b
+	return b, ok
+}
+
 // sortCol is one column of a sort key.
 type sortCol struct {
 	typ, coll        types.OID

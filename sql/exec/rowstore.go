@@ -67,6 +67,9 @@ type rowStore struct {
 	bytes arena
 	rows  [][]byte
 	buf   []byte
+
+	picked [][]byte // scratch of gather
+	nulls  []byte   // a tuple of NULLs
 }
 
 func newRowStore(kinds []types.Kind) *rowStore { return &rowStore{codec: newTupleCodec(kinds)} }
@@ -132,4 +135,30 @@ func (s *rowStore) addBatch(b *vec.Batch) error {
 		}
 	}
 	return nil
+}
+
+// gather sets v to column k of the given rows; a negative one is NULL.
+func (s *rowStore) gather(v *vec.Vector, rows []int32, k int) {
+	s.picked = s.picked[:0]
+	for _, r := range rows {
+		if r < 0 {
+			s.picked = append(s.picked, s.null())
+			continue
+		}
+		s.picked = append(s.picked, s.rows[r])
+	}
+	v.Reset(s.codec.kinds[k], len(rows))
+	s.codec.column(v, s.picked, k)
+	clear(s.picked)
+}
+
+// null returns a tuple of NULLs.
+func (s *rowStore) null() []byte {
+	if s.nulls == nil {
+		s.nulls = make([]byte, s.codec.fixed)
+		for i := range s.codec.slots {
+			s.nulls[i] = 0xff
+		}
+	}
+	return s.nulls
 }

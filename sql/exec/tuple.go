@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/binary"
+	"math"
 
 	"herd/sql/types"
 	"herd/sql/vec"
@@ -116,6 +117,33 @@ func (c *tupleCodec) fill(out *vec.Vector, i int, t []byte, k int) {
 	}
 }
 
+// column sets v, which has been reset, to column k of the tuples.
+func (c *tupleCodec) column(v *vec.Vector, rows [][]byte, k int) {
+	bit, mask, slot := k>>3, byte(1)<<(k&7), c.slots+8*k
+	switch c.kinds[k] {
+	case types.KindInt:
+		for i, t := range rows {
+			if t[bit]&mask != 0 {
+				v.SetNull(i)
+				continue
+			}
+			v.Int[i] = int64(binary.LittleEndian.Uint64(t[slot:]))
+		}
+	case types.KindFloat:
+		for i, t := range rows {
+			if t[bit]&mask != 0 {
+				v.SetNull(i)
+				continue
+			}
+			v.Float[i] = math.Float64frombits(binary.LittleEndian.Uint64(t[slot:]))
+		}
+	default:
+		for i, t := range rows {
+			c.fill(v, i, t, k)
+		}
+	}
+}
+
 // allCols materializes and returns the columns of b.
 func allCols(b *vec.Batch) ([]*vec.Vector, error) {
 	for i := range b.Cols {
@@ -154,8 +182,6 @@ func (t *tupleBatch) set(rows [][]byte) *vec.Batch {
 func (t *tupleBatch) DecodeColumn(b *vec.Batch, col int) (*vec.Vector, error) {
 	v := &t.out[col]
 	v.Reset(t.codec.kinds[col], t.N)
-	for i, r := range t.rows {
-		t.codec.fill(v, i, r, col)
-	}
+	t.codec.column(v, t.rows, col)
 	return v, nil
 }

@@ -81,6 +81,26 @@ func (v *Vector) Gather(src *Vector, n int, sel []uint16) {
 	}
 }
 
+// GatherShared is Gather of the rows sel, except that bytes are not copied: v is valid as long as src is. sel may repeat rows.
+func (v *Vector) GatherShared(src *Vector, sel []uint16) {
+	if src.Kind != types.KindBytes || src.Const {
+		v.Gather(src, len(sel), sel)
+		return
+	}
+	v.Reset(src.Kind, len(sel))
+	v.SetBufs(src.Bufs)
+	for k, i := range sel {
+		v.Var[k] = src.Var[i]
+	}
+	if src.HasNulls {
+		for k, i := range sel {
+			if src.IsNull(int(i)) {
+				v.SetNull(k)
+			}
+		}
+	}
+}
+
 // Append adds a row to the end of a dense vector and sets it to row j of src.
 func (v *Vector) Append(src *Vector, j int) {
 	i := v.Len()
