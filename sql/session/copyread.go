@@ -24,9 +24,12 @@ type copyReader struct {
 
 	fields [][]byte // nil = NULL; valid until the next row
 	plain  bool     // the current line has neither escapes nor quotes
-	arena  []byte
-	ends   []fieldEnd
-	eol    byte // 0 unknown, 'n' \n, 'r' \r, 'b' \r\n
+	stops  *[256]uint8
+	// special is the character that begins an escape in text, quotes in CSV.
+	special byte
+	arena   []byte
+	ends    []fieldEnd
+	eol     byte // 0 unknown, 'n' \n, 'r' \r, 'b' \r\n
 }
 
 type fieldEnd struct {
@@ -73,7 +76,7 @@ func (r *copyReader) next(columns int) (bool, error) {
 		return false, err
 	}
 	r.arena, r.ends = r.arena[:0], r.ends[:0]
-	if r.plain && r.format.kind == ast.CopyText {
+	if r.plain {
 		r.splitPlain()
 		return true, nil
 	}
@@ -93,33 +96,42 @@ func (r *copyReader) next(columns int) (bool, error) {
 func (r *copyReader) nextLine() (bool, error) {
 	scan, quoted := r.off, false
 	csv := r.format.kind == ast.CopyCSV
-	special := byte('\\')
-	if csv {
-		special = r.format.quote
-	}
 	r.plain = true
+	if r.stops == nil {
+		r.findStops()
+	}
 	for {
-		if r.plain {
-			end, found := r.plainEnd(scan, special)
-			if found {
-				return r.takeLine(end)
-			}
-			r.plain = end == len(r.buf)
-			scan = end
+		if r.plain && !quoted {
+			scan = r.plainEnd(scan)
 		}
 		for scan < len(r.buf) {
 			ch := r.buf[scan]
-			if csv && ch == r.format.quote && !(quoted && r.format.escape != r.format.quote && scan > r.off && r.escaped(scan)) {
-				quoted = !quoted
+			if r.stops[ch]&stopLine == 0 {
+				scan++
+				continue
 			}
-			if quoted || ch != '\n' && ch != '\r' {
-				if !csv && ch == '\\' {
-					if scan+1 >= len(r.buf) && !r.ended {
-						break
-					}
-					scan++ // the escaped character never ends the line
+			if quoted && ch != r.format.quote {
+				if i := bytes.IndexByte(r.buf[scan:], r.format.quote); i >= 0 {
+					scan += i
+				} else {
+					scan = len(r.buf)
+				}
+				continue
+			}
+			if csv && ch == r.format.quote {
+				r.plain = false
+				if !quoted || r.format.escape == r.format.quote || scan == r.off || !r.escaped(scan) {
+					quoted = !quoted
 				}
 				scan++
+				continue
+			}
+			if !csv && ch == '\\' {
+				r.plain = false
+				if scan+1 >= len(r.buf) && !r.ended {
+					break
+				}
+				scan += 2 // the escaped character never ends the line
 				continue
 			}
 			if ch == '\r' && scan+1 >= len(r.buf) && !r.ended {
@@ -153,21 +165,36 @@ func (r *copyReader) nextLine() (bool, error) {
 	}
 }
 
-// plainEnd looks for the end of a line that has no special character and no carriage return. found is false when another
-// character needs a closer look: then end is where to begin with that, or the end of what has been read.
-func (r *copyReader) plainEnd(from int, special byte) (end int, found bool) {
+// Bits of copyReader.stops.
+const (
+	stopLine   = 1 << iota // may end a line, or hide the end of one
+	stopField              // may end a field outside of quotes, or begin quotes
+	stopQuoted             // may end quotes
+)
+
+// findStops lists the characters that matter.
+func (r *copyReader) findStops() {
+	r.stops, r.special = new([256]uint8), '\\'
+	r.stops['\n'], r.stops['\r'] = stopLine, stopLine
+	if r.format.kind == ast.CopyCSV {
+		r.special = r.format.quote
+		r.stops[r.format.delim] |= stopField
+		r.stops[r.format.quote] |= stopField | stopQuoted
+		r.stops[r.format.escape] |= stopQuoted
+	}
+	r.stops[r.special] |= stopLine
+}
+
+// plainEnd returns where the first character with stopLine is, or the end of what has been read: most lines have none but
+// the one that ends them, and the library looks at many bytes at a time.
+func (r *copyReader) plainEnd(from int) int {
 	rest := r.buf[from:]
-	n := bytes.IndexByte(rest, '\n')
-	if n >= 0 {
-		rest = rest[:n]
+	for _, ch := range [...]byte{'\n', r.special, '\r'} {
+		if i := bytes.IndexByte(rest, ch); i >= 0 {
+			rest = rest[:i]
+		}
 	}
-	if i := bytes.IndexByte(rest, special); i >= 0 {
-		rest = rest[:i]
-	}
-	if i := bytes.IndexByte(rest, '\r'); i >= 0 {
-		rest = rest[:i]
-	}
-	return from + len(rest), len(rest) == n
+	return from + len(rest)
 }
 
 // escaped tells whether the quote at i is preceded by an odd number of escape characters.
@@ -238,7 +265,7 @@ func (r *copyReader) finishFields() {
 	}
 }
 
-// splitPlain cuts a line of the text format that has no backslashes: the fields are parts of the line.
+// splitPlain cuts a line without escapes and quotes: the fields are parts of the line.
 func (r *copyReader) splitPlain() {
 	r.fields = r.fields[:0]
 	for line := r.raw; ; {
@@ -247,7 +274,7 @@ func (r *copyReader) splitPlain() {
 		if i >= 0 {
 			field = line[:i:i]
 		}
-		if string(field) == r.format.null {
+		if c := len(r.fields); string(field) == r.format.null && (c >= len(r.format.forceNotNull) || !r.format.forceNotNull[c]) {
 			field = nil
 		} else if field == nil {
 			field = []byte{}
@@ -356,7 +383,15 @@ func (r *copyReader) splitCSV() error {
 			case inQuote && ch == f.quote:
 				inQuote = false
 			default:
-				r.arena = append(r.arena, ch)
+				stop := uint8(stopField)
+				if inQuote {
+					stop = stopQuoted
+				}
+				run := i
+				for i+1 < len(line) && r.stops[line[i+1]]&stop == 0 {
+					i++
+				}
+				r.arena = append(r.arena, line[run:i+1]...)
 			}
 		}
 	done:

@@ -39,6 +39,11 @@ func TestCopyReader(t *testing.T) {
 			var data []byte
 			var want []string
 			cols := 1 + r.Intn(4)
+			var escape *string
+			if kind == ast.CopyCSV && seed%4 == 0 {
+				escape = new(string)
+				*escape = `\`
+			}
 			plain := r.Intn(2) == 0 // half of the lines need no closer look
 			for range 1 + r.Intn(40) {
 				var fields, shown []string
@@ -55,6 +60,8 @@ func TestCopyReader(t *testing.T) {
 						fields, shown = append(fields, ""), append(shown, "NULL")
 					case kind == ast.CopyText:
 						fields, shown = append(fields, textEscapes.Replace(w)), append(shown, "="+w)
+					case escape != nil && (w == "" || strings.ContainsAny(w, "\",\n\r\\") || r.Intn(3) == 0):
+						fields, shown = append(fields, `"`+strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(w)+`"`), append(shown, "="+w)
 					case w == "" || strings.ContainsAny(w, "\",\n\r\\") || r.Intn(3) == 0:
 						fields, shown = append(fields, `"`+strings.ReplaceAll(w, `"`, `""`)+`"`), append(shown, "="+w)
 					default:
@@ -68,7 +75,7 @@ func TestCopyReader(t *testing.T) {
 			if r.Intn(2) == 0 {
 				data = bytes.TrimRight(data, "\r\n")
 			}
-			format, err := newCopyFormat(&ast.CopyOptions{Format: kind}, true, nil)
+			format, err := newCopyFormat(&ast.CopyOptions{Format: kind, Escape: escape}, true, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,3 +133,29 @@ func TestCopyReaderAllocations(t *testing.T) {
 type again struct{ data []byte }
 
 func (a *again) NextCopyData() ([]byte, bool, error) { return a.data, false, nil }
+
+// TestCopyReaderNulls reads fields that look like the null string.
+func TestCopyReaderNulls(t *testing.T) {
+	opts := &ast.CopyOptions{Format: ast.CopyCSV, ForceNotNull: []string{"b"}, ForceNotNullSet: true, ForceNull: []string{"c"}, ForceNullSet: true}
+	format, err := newCopyFormat(opts, true, []string{"a", "b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cr := &copyReader{src: &pieces{data: []byte(",,\n\"\",\"\",\"\"\nx,,y\n"), max: 100, r: rand.New(rand.NewSource(1))}, format: format}
+	for _, want := range []string{`[] "" []`, `"" "" []`, `"x" "" "y"`} {
+		if ok, err := cr.next(3); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		var got []string
+		for _, f := range cr.fields {
+			if f == nil {
+				got = append(got, "[]")
+			} else {
+				got = append(got, fmt.Sprintf("%q", f))
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s, want %s", s, want)
+		}
+	}
+}
