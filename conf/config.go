@@ -50,7 +50,7 @@ type Config struct {
 	CheckpointLogBytesMax    int64
 	CheckpointDirtyThreshold float64
 	CheckpointFillThreshold  float64
-	// Processors is GOMAXPROCS; 0 means the number of cores plus two.
+	// Processors is GOMAXPROCS; 0 means the number of cores, and two more while the disk is waited for.
 	Processors int64
 	// Device is "disk" for the machine's own or the name of a simulated one.
 	Device string

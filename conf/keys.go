@@ -60,7 +60,7 @@ var table = []Key{
 	fractionKey("server.checkpoint.page.fill.min.threshold", "0.35", func(c *Config) *float64 { return &c.CheckpointFillThreshold },
 		"Share of a data file that is still in use below which its live blocks are moved and the file is removed."),
 	intKey("server.processors", "0", 0, 1024, func(c *Config) *int64 { return &c.Processors },
-		"Threads that run at once; 0: the number of cores plus two."),
+		"Threads that run at once; 0: the number of cores, and two more while the disk is waited for."),
 	choiceKey("server.device", "disk", []string{"disk", "hdd"}, func(c *Config) *string { return &c.Device },
 		"Storage to run on: the machine's disk as it is, or slowed down to a simulated hard disk (for measurements): 12.2 ms for each flush and each read that does not continue the last one, 150 MB/s."),
 	choiceKey("server.logging.level", "info", []string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel },

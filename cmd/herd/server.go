@@ -67,11 +67,17 @@ func newLogger(c *conf.Config) *slog.Logger {
 
 // runServer serves until ctx ends.
 func runServer(ctx context.Context, c *conf.Config, out io.Writer) error {
-	runtime.GOMAXPROCS(processors(c.Processors))
+	if c.Processors > 0 {
+		runtime.GOMAXPROCS(int(c.Processors))
+	}
 	logger := newLogger(c)
 	in, err := openInstance(c, logger)
 	if err != nil {
 		return err
+	}
+	stopTuning := func() {}
+	if c.Processors == 0 {
+		stopTuning = in.tuneProcessors()
 	}
 	served := make(chan error, 1)
 	go func() { served <- in.listener.Serve() }()
@@ -87,6 +93,7 @@ func runServer(ctx context.Context, c *conf.Config, out io.Writer) error {
 		case err = <-served:
 		}
 	}
+	stopTuning()
 	return errors.Join(err, in.close(endpoint))
 }
 

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync/atomic"
 
@@ -181,13 +180,4 @@ func fileSystem(device string) vfs.FS {
 		return vfs.NewDelay(vfs.OS, vfs.HDD)
 	}
 	return vfs.OS
-}
-
-// processors returns GOMAXPROCS. Two more than cores, because a goroutine in fdatasync keeps its processor.
-func processors(n int64) int {
-	if n > 0 {
-		return int(n)
-	}
-	const forSyncs = 2
-	return runtime.NumCPU() + forSyncs
 }
