@@ -43,7 +43,8 @@
 //	session.go     Session: floors, slots, advisory locks
 //	tx.go          Tx: statements, changes, savepoints, end
 //	commit.go      the queue and its leader
-//	big.go         large transactions: parts in the log, merge beside the others
+//	parts.go       parts of long transactions in the log
+//	big.go         large transactions: merge beside the others
 //	payload.go     what log entries contain
 //	checkpoint.go  the checkpointer
 //	sequence.go    sequences and numbers
