@@ -25,14 +25,14 @@ type checkpointState struct {
 // the middle of a replay contains already.
 const metaVersion = 1
 
-func (db *Database) encodeMeta(last txlog.Seq, applied map[uint64]uint32) []byte {
+func (db *Database) encodeMeta(last txlog.Seq, epoch txlog.Epoch, applied map[uint64]uint32) []byte {
 	le := binary.LittleEndian
 	b := []byte{metaVersion}
 	b = le.AppendUint64(b, db.nextTx.Load())
 	b = le.AppendUint64(b, db.nextRow.Load())
 	b = le.AppendUint32(b, db.nextOID.Load())
 	b = le.AppendUint32(b, db.nextTree.Load())
-	b = le.AppendUint64(b, uint64(db.epoch))
+	b = le.AppendUint64(b, uint64(epoch))
 	b = le.AppendUint64(b, uint64(last))
 	b = db.sequences.encode(b)
 	for tx, n := range applied {
@@ -85,18 +85,13 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	db.ckpt.hurry.Store(false)
 	slot := db.store.NewSlot()
 	defer slot.Close()
-	// Read in this order, the snapshot contains the changes of all entries up to last, and perhaps of later ones: a
-	// snapshot is published as durable before the log says that its entries are. The numbers and sequences recorded are
-	// at least as far.
-	last := db.log.Durable()
-	snap := db.durable.Load()
-	for !slot.Pin(snap) {
-		snap = db.durable.Load()
-	}
-	last = max(last, txlog.Seq(snap.Seq()))
+	snap, last, epoch := db.durableState(slot)
 	end := db.log.EndOf(last)
 	at := db.parts.floor(end, last)
-	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(last, nil)}
+	if at < end && db.shared() {
+		return nil // the state machine begins at last and would miss earlier parts of what commits later: come again
+	}
+	meta := storage.Meta{LogPosition: uint64(at), Opaque: db.encodeMeta(last, epoch, nil)}
 	err := db.store.Checkpoint(snap, meta, storage.CheckpointOptions{
 		Duration: d,
 		Progress: func(written, total int64) {
@@ -108,7 +103,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	db.ckpt.done.Store(0)
 	db.ckpt.total.Store(0)
 	if err != nil {
-		return fmt.Errorf("checkpoint of database %q: %w", db.Name(), err)
+		return db.checkpointError(err)
 	}
 	db.stats.checkpoints.Add(1)
 	db.ckpt.last.Store(time.Now().UnixNano())
@@ -119,6 +114,39 @@ func (db *Database) checkpointNow(d time.Duration) error {
 		return fmt.Errorf("checkpoint of database %q: %w", db.Name(), err)
 	}
 	return nil
+}
+
+// checkpointError says what failed, and stops the server when nothing can be made durable any more: it must not go on as
+// if checkpoints merely came late.
+func (db *Database) checkpointError(err error) error {
+	err = fmt.Errorf("checkpoint of database %q: %w", db.Name(), err)
+	if errors.Is(err, storage.ErrBroken) {
+		db.eng.o.Fatal(err)
+	}
+	return err
+}
+
+// durableState pins the durable state and returns it with the last entry that it contains and the epoch open there.
+func (db *Database) durableState(slot *storage.ReaderSlot) (snap *storage.Snapshot, last txlog.Seq, epoch txlog.Epoch) {
+	pin := func() {
+		for snap = db.durable.Load(); !slot.Pin(snap); {
+			snap = db.durable.Load()
+		}
+	}
+	if db.shared() { // exactly: entries of other epochs may follow, and replay must begin with the right one
+		_ = db.exclusive(func() error { // it has no error of its own
+			pin()
+			last, epoch = db.applier.Applied(), db.applier.epoch
+			return nil
+		})
+		return snap, last, epoch
+	}
+	// Read in this order, the snapshot contains the changes of all entries up to last, and perhaps of later ones: a
+	// snapshot is published as durable before the log says that its entries are. The numbers and sequences recorded are
+	// at least as far.
+	last = db.log.Durable()
+	pin()
+	return snap, max(last, txlog.Seq(snap.Seq())), db.epoch
 }
 
 // checkpointer is the goroutine that decides when: by time, by log size, by dirty memory.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"io/fs"
 	"sync"
 
 	"herd/engine/lock"
@@ -197,7 +198,11 @@ func commitError(err error) error {
 	if errors.Is(err, storage.ErrTooLong) {
 		return sqlerr.New(sqlerr.ProgramLimitExceeded, "row or key is too long").WithDetail("%v", err)
 	}
-	return sqlerr.New(sqlerr.DataCorrupted, "could not apply the transaction").WithDetail("%v", err)
+	class := sqlerr.DataCorrupted
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		class = sqlerr.IoError
+	}
+	return sqlerr.New(class, "could not apply the transaction: %v", err)
 }
 
 // append gives the requests their places, publishes the tip that contains them and hands them to the log (I2).

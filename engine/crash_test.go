@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -177,52 +176,6 @@ func crashOptions(o *Options) {
 	o.PageSize = 1024
 }
 
-// TestCrashAtEverySyncPoint loses power at every sync of a mixed workload, with a random part of the unsynced bytes
-// surviving, and demands a state that is some commit's, at or after the last acknowledged one.
-func TestCrashAtEverySyncPoint(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 25
-	}
-	m, mod := vfs.NewMem(), newModel()
-	e := openMem(t, m, crashOptions)
-	var mu sync.Mutex
-	crashes := 0
-	rnd := rand.New(rand.NewSource(3))
-	m.SetSyncHook(func(n int, l vfs.Label) {
-		mu.Lock()
-		defer mu.Unlock()
-		mod.mu.Lock()
-		acked := mod.acked
-		mod.mu.Unlock()
-		c := m.CrashClone(vfs.CrashOptions{Rand: rnd, KeepPercent: n % 5 * 25})
-		crashes++
-		recovered := openMem(t, c, crashOptions)
-		got := contents(t, recovered.System())
-		mod.mu.Lock()
-		at := mod.matches(got, acked)
-		mod.mu.Unlock()
-		if at < 0 {
-			t.Errorf("crash at sync %d (%s): the state with %d keys is no commit's at or after %d", n, l, len(got), acked)
-		}
-		// It must take writes, and close and open again without a change.
-		if crashes%5 == 0 {
-			must(t, recovered.System().Checkpoint())
-			must(t, recovered.Close())
-			checkFolder(t, c)
-			recovered = openMem(t, c, crashOptions)
-			if again := contents(t, recovered.System()); !maps.Equal(got, again) {
-				t.Errorf("crash at sync %d: another state after checkpoint and restart", n)
-			}
-		}
-		recovered.Abandon()
-	})
-	script(t, e, mod, 1, rounds)
-	m.SetSyncHook(nil)
-	must(t, e.Close())
-	t.Logf("%d crashes", crashes)
-}
-
 // checkFolder runs herd check and demands that it finds nothing bad.
 func checkFolder(t testing.TB, fsys vfs.FS) CheckSummary {
 	t.Helper()
@@ -326,54 +279,6 @@ func TestRestartsInTheMiddle(t *testing.T) {
 
 // scriptOn runs the script with trees of its own: earlier ones stay as they are.
 func scriptOn(t testing.TB, e *Engine, mod *model, seed int64) { script(t, e, mod, seed, 20) }
-
-// TestFaultsOfEachLabel fails the n-th call of every label once, and demands after a restart without faults the state of
-// the last acknowledged commit or a later one.
-func TestFaultsOfEachLabel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	boom := errors.New("boom")
-	count := vfs.NewFault(vfs.NewMem())
-	e := openMem(t, count, crashOptions)
-	script(t, e, newModel(), 5, 20)
-	must(t, e.Close())
-	for call, calls := range count.Calls() {
-		label := call.Label
-		step := max(1, calls/4)
-		for n := 1; n <= calls; n += step {
-			base := vfs.NewMem()
-			f := vfs.NewFault(base, vfs.Rule{Label: label, Op: call.Op, Nth: n, Err: boom, Partial: 10})
-			mod := newModel()
-			func() {
-				var fatal atomic.Bool
-				e, err := Open(Options{FS: f, Dir: "/data", CheckpointPeriod: -1, Fatal: func(error) { fatal.Store(true) },
-					LogSegmentBytes: 3 << 20, LogSegmentBytesMax: 3 << 20, BigCommit: 200, PageSize: 1024})
-				if err != nil {
-					return
-				}
-				script(silent{t}, e, mod, 5, 20)
-				e.Abandon()
-			}()
-			e, err := Open(Options{FS: base.CrashClone(vfs.CrashOptions{}), Dir: "/data", CheckpointPeriod: -1, Fatal: func(error) {}})
-			if err != nil {
-				t.Errorf("%s call %d: no start afterwards: %v", label, n, err)
-				continue
-			}
-			if got := contents(t, e.System()); mod.matches(got, mod.acked) < 0 {
-				t.Errorf("%s call %d: state is no commit's at or after %d of %d", label, n, mod.acked, len(mod.states))
-			}
-			must(t, e.Close())
-		}
-	}
-}
-
-// silent takes failures that a fault causes: they are the point.
-type silent struct{ testing.TB }
-
-func (silent) Error(...any)          {}
-func (silent) Errorf(string, ...any) {}
-func (s silent) Fatal(args ...any)   { s.TB.Log(args...) }
 
 func TestCorruptLogStopsTheStart(t *testing.T) {
 	dir := t.TempDir()

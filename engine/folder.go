@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"herd/internal/vfs"
+	"herd/storage"
 )
 
 // The data folder:
@@ -106,7 +107,7 @@ func readName(fsys vfs.FS, dir string) (string, error) {
 	}
 	if len(p) < 12 || string(p[:8]) != "HERDNAM1" ||
 		crc32.ChecksumIEEE(p[:len(p)-4]) != binary.LittleEndian.Uint32(p[len(p)-4:]) {
-		return "", fmt.Errorf("read %s: not a database's name", filepath.Join(dir, nameFile))
+		return "", fmt.Errorf("read %s: not a database's name: %w", filepath.Join(dir, nameFile), storage.ErrCorrupt)
 	}
 	return string(p[8 : len(p)-4]), nil
 }

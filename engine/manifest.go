@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -57,13 +59,17 @@ func (b *boltManifests) LoadManifest() (m storage.Manifest, ok bool, err error) 
 	return m, ok, err
 }
 
-// SwitchManifest implements storage.ManifestStore.
+// SwitchManifest implements storage.ManifestStore. Only a full disk leaves the file in a known state.
 func (b *boltManifests) SwitchManifest(m storage.Manifest) error {
-	return b.db.Update(func(tx *bolt.Tx) error {
+	err := b.db.Update(func(tx *bolt.Tx) error {
 		bk, err := tx.CreateBucketIfNotExists(manifestBucket)
 		if err != nil {
 			return err
 		}
 		return bk.Put(manifestKey, storage.EncodeManifest(m))
 	})
+	if err == nil || errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return fmt.Errorf("%w: write %s: %w", storage.ErrBroken, b.db.Path(), err)
 }

@@ -57,7 +57,8 @@ type Options struct {
 
 	replayBytes int // how much log is gathered before it is applied; 0 = 64 MiB, less when memory is short
 
-	// Fatal is called when the log has failed: the process must end. Default: log it and exit with status 1.
+	// Fatal is called when the log has failed or a file could not be made durable: the process must end. Default: log it
+	// and exit with status 1.
 	Fatal  func(error)
 	Logger *slog.Logger
 }
@@ -111,7 +112,7 @@ func (o Options) withDefaults() Options {
 	if o.Fatal == nil {
 		l := o.Logger
 		o.Fatal = func(err error) {
-			l.Error("stopping: the transaction log has failed", "error", err)
+			l.Error("stopping: a file could not be written or made durable", "error", err)
 			os.Exit(1)
 		}
 	}

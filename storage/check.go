@@ -56,7 +56,7 @@ func (c *checker) tree(r RootEntry) {
 			return fmt.Sprintf("tree %d", r.Tree)
 		}
 		a := h.Addr()
-		return fmt.Sprintf("tree %d, block %d:%d", r.Tree, a.Segment(), a.Offset())
+		return fmt.Sprintf("tree %d, file %s at %d", r.Tree, c.st.fileOf(a), a.Offset())
 	}
 	say := func(h *btree.Handle, what string) { c.report(Problem{Where: where(h), What: what}) }
 	v := btree.Verifier{
@@ -110,11 +110,11 @@ func (c *checker) live(m Manifest) {
 		if have == s.Live {
 			continue
 		}
-		c.report(Problem{Where: fmt.Sprintf("segment %d", s.No), Note: s.Live > have,
+		c.report(Problem{Where: "file " + c.st.segments.name(s.No), Note: s.Live > have,
 			What: fmt.Sprintf("the manifest says %d live bytes, %d are reached", s.Live, have)})
 	}
 	for no, have := range live {
-		c.report(Problem{Where: fmt.Sprintf("segment %d", no), What: fmt.Sprintf("%d live bytes and not in the manifest", have)})
+		c.report(Problem{Where: "file " + c.st.segments.name(no), What: fmt.Sprintf("%d live bytes and not in the manifest", have)})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"herd/internal/vfs"
 	"herd/storage/block"
 	"herd/storage/btree"
 )
@@ -81,7 +82,11 @@ func (st *Store) Checkpoint(s *Snapshot, meta Meta, o CheckpointOptions) error {
 	}
 	m := st.manifestOf(s, meta)
 	if err := st.o.Manifests.SwitchManifest(m); err != nil {
-		return fmt.Errorf("checkpoint: switch manifest: %w", err)
+		err = fmt.Errorf("checkpoint: switch manifest: %w", err)
+		if vfs.SyncFailed(err) || errors.Is(err, ErrBroken) { // which of the two is durable is not known
+			return st.fail(err)
+		}
+		return err
 	}
 	r := s.roots
 	st.lastRoots = &r

@@ -60,9 +60,13 @@ func (st *Store) readBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
 		return nil, err
 	}
 	if f.Tree != t && !ref.Addr.Scratch() {
-		return nil, fmt.Errorf("frame at %d:%d belongs to tree %d: %w", ref.Addr.Segment(), ref.Addr.Offset(), f.Tree, ErrCorrupt)
+		return nil, fmt.Errorf("file %s at %d: the frame belongs to tree %d: %w", st.fileOf(ref.Addr), ref.Addr.Offset(), f.Tree, ErrCorrupt)
 	}
-	return btree.Decode(&f)
+	b, err := btree.Decode(&f)
+	if err != nil {
+		return nil, fmt.Errorf("file %s at %d: %w", st.fileOf(ref.Addr), ref.Addr.Offset(), err)
+	}
+	return b, nil
 }
 
 // readFrame reads the frame at ref into *bp.
@@ -80,7 +84,19 @@ func (st *Store) readFrame(ref block.Ref, bp *[]byte) (block.Frame, error) {
 	if err != nil {
 		return block.Frame{}, err
 	}
-	return block.DecodeFrame(p, ref.Addr)
+	f, err := block.DecodeFrame(p, ref.Addr)
+	if err != nil {
+		return f, fmt.Errorf("file %s at %d: %w", st.fileOf(ref.Addr), ref.Addr.Offset(), err)
+	}
+	return f, nil
+}
+
+// fileOf returns the name of the file that holds a.
+func (st *Store) fileOf(a block.Address) string {
+	if a.Scratch() {
+		return "of private blocks" // never read after a restart
+	}
+	return st.segments.name(a.Segment())
 }
 
 // evictForLoad keeps a reader that loads more than fits from growing memory without bound. It gives up for a while when

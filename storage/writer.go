@@ -149,7 +149,9 @@ func (st *Store) takeUnsynced() []*segment {
 var ErrBroken = errors.New("storage cannot be written any more")
 
 func (st *Store) fail(err error) error {
-	err = fmt.Errorf("%w: %w", ErrBroken, err)
+	if !errors.Is(err, ErrBroken) {
+		err = fmt.Errorf("%w: %w", ErrBroken, err)
+	}
 	st.broken.CompareAndSwap(nil, &err)
 	return err
 }

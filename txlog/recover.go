@@ -176,9 +176,9 @@ func (l *Local) cutTail(later []*segment) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-	}
-	if len(later) > 0 {
-		return l.o.FS.SyncDir(labelSegment, l.o.Dir)
+		if err := l.o.FS.SyncDir(labelSegment, l.o.Dir); err != nil { // a crash must not leave a gap
+			return err
+		}
 	}
 	return nil
 }

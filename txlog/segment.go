@@ -87,6 +87,9 @@ func (l *Local) prepare() {
 	l.space.Broadcast()
 	l.mu.Unlock()
 	l.allocMu.Unlock()
+	if vfs.SyncFailed(err) {
+		l.fail(err)
+	}
 }
 
 // createSegment makes a zero-filled segment file and makes it durable.
@@ -168,10 +171,20 @@ func (l *Local) Truncate(below Position) error {
 		} else {
 			err = l.removeSegment(s)
 		}
+		if vfs.SyncFailed(err) {
+			l.fail(err)
+		}
 		if err != nil {
 			return fmt.Errorf("truncate log below %d: %w", below, err)
 		}
 	}
+}
+
+// putBack undoes taking s off the old segments: it is still there, and a later one must not go before it.
+func (l *Local) putBack(s *segment) {
+	l.mu.Lock()
+	l.old = append([]*segment{s}, l.old...)
+	l.mu.Unlock()
 }
 
 // slim gives large buffers back while nothing gathers: a load has ended.
@@ -191,15 +204,18 @@ func (l *Local) slim() {
 func (l *Local) recycle(s *segment, number uint64, base Position) error {
 	from, to := segmentName(l.o.Dir, s.number), segmentName(l.o.Dir, number)
 	if err := l.o.FS.Rename(labelSegment, from, to); err != nil {
+		l.putBack(s)
 		return err
 	}
 	if err := l.o.FS.SyncDir(labelSegment, l.o.Dir); err != nil {
 		return err
 	}
-	if _, err := s.file.WriteAt(labelSegment, encodeSegment(number, base, s.size), 0); err != nil {
-		return err
+	_, err := s.file.WriteAt(labelSegment, encodeSegment(number, base, s.size), 0)
+	if err == nil {
+		err = s.file.Sync(labelSegment)
 	}
-	if err := s.file.Sync(labelSegment); err != nil {
+	if err != nil { // the next segment that is prepared replaces it
+		s.file.Close()
 		return err
 	}
 	l.mu.Lock()
@@ -210,9 +226,10 @@ func (l *Local) recycle(s *segment, number uint64, base Position) error {
 }
 
 func (l *Local) removeSegment(s *segment) error {
-	s.file.Close()
 	if err := l.o.FS.Remove(labelSegment, segmentName(l.o.Dir, s.number)); err != nil {
+		l.putBack(s)
 		return err
 	}
+	s.file.Close()
 	return l.o.FS.SyncDir(labelSegment, l.o.Dir)
 }

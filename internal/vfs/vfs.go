@@ -1,6 +1,11 @@
 package vfs
 
-import "io"
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"syscall"
+)
 
 // Label names the purpose of a call ("log.write"), for fault rules, delays and counters.
 type Label string
@@ -58,6 +63,20 @@ type Truer interface{ RealFiles() bool }
 func IsReal(fs FS) bool {
 	t, ok := fs.(Truer)
 	return ok && t.RealFiles()
+}
+
+// SyncFailed tells whether err is that of a Sync or SyncDir that failed for another reason than a full device. What was
+// to become durable is then in an unknown state, and a later sync that succeeds says nothing about it.
+func SyncFailed(err error) bool {
+	var p *fs.PathError
+	if !errors.As(err, &p) || errors.Is(err, syscall.ENOSPC) {
+		return false
+	}
+	switch p.Op {
+	case "fdatasync", string(OpSync), string(OpSyncDir):
+		return true
+	}
+	return false
 }
 
 // ReadFile returns the whole contents of name.
