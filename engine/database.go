@@ -37,9 +37,10 @@ type Database struct {
 	tipSlot *storage.ReaderSlot              // the leader's
 	durSlot *storage.ReaderSlot              // under pubMu
 
-	queue queue
-	epoch txlog.Epoch
-	last  txlog.Seq // last entry ordered; the leader's
+	queue  queue
+	epoch  txlog.Epoch
+	last   txlog.Seq     // last entry ordered; the leader's
+	losses atomic.Uint64 // how often leadership of the log was lost, and with it what had been seen and was not agreed on
 
 	pubMu sync.Mutex // guards pubs, durSlot and replacing durable
 	pubs  []publication
@@ -68,7 +69,7 @@ type Database struct {
 
 	spare    spareSlots
 	horizons horizons
-	stats counters
+	stats    counters
 }
 
 // publication is a snapshot that becomes durable with an entry.
@@ -76,6 +77,9 @@ type publication struct {
 	seq  txlog.Seq
 	snap *storage.Snapshot
 }
+
+// shared tells whether the log is one of several nodes.
+func (db *Database) shared() bool { return db.eng.o.OpenLog != nil }
 
 // Name returns the database's name, "" for the system database.
 func (db *Database) Name() string { return *db.name.Load() }

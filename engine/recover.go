@@ -19,8 +19,9 @@ type applier struct {
 	snap *storage.Snapshot
 	slot *storage.ReaderSlot
 
-	last    txlog.Seq // last entry of the log seen
-	done    txlog.Seq // entries up to here are in snap
+	last    txlog.Seq   // last entry of the log seen
+	epoch   txlog.Epoch // opened by an entry that was applied; db.epoch is ahead of it while this node opens one
+	done    txlog.Seq   // entries up to here are in snap
 	sets    []storage.ChangeSet
 	bytes   int
 	pos     txlog.Position // of the group being replayed
@@ -119,6 +120,7 @@ func (a *applier) entry(pos txlog.Position, e txlog.Entry) error {
 	switch e.Kind {
 	case txlog.Open:
 		db.epoch = max(db.epoch, e.Epoch)
+		a.epoch = db.epoch
 		clear(a.parts)
 		if a.role != replaying {
 			db.parts.clear()
@@ -278,7 +280,7 @@ func (a *applier) spill() error {
 			applied[tx] = p.applied
 		}
 	}
-	meta := storage.Meta{LogPosition: uint64(a.pos), Opaque: db.encodeMeta(a.last, applied)}
+	meta := storage.Meta{LogPosition: uint64(a.pos), Opaque: db.encodeMeta(a.last, a.epoch, applied)}
 	if err := db.store.Checkpoint(a.snap, meta, storage.CheckpointOptions{}); err != nil {
 		return fmt.Errorf("checkpoint during replay: %w", err)
 	}

@@ -24,7 +24,7 @@ var _ txlog.Replica = (*applier)(nil)
 func (db *Database) join(m storage.Manifest) error {
 	a := db.applier
 	a.role = following
-	a.last = a.done
+	a.last, a.epoch = a.done, db.epoch
 	db.ready()
 	log, err := db.eng.o.OpenLog(txlog.Opening{
 		Database: db.oid, Name: db.Name(), Dir: db.eng.o.logDir(db.oid), From: txlog.Position(m.Meta.LogPosition),
@@ -57,7 +57,7 @@ func (db *Database) begin(epoch txlog.Epoch) error {
 	}
 	return db.exclusive(func() error {
 		if a.role == opening {
-			a.role = leading
+			a.role, a.epoch = leading, epoch
 		}
 		return nil
 	})
@@ -108,7 +108,8 @@ func (a *applier) Follow() error {
 		db.durSlot.Pin(back)
 		db.durable.Store(back)
 		db.setTip(back)
-		db.last = a.last
+		db.last, db.epoch = a.last, a.epoch // an epoch whose entry was not applied is not open
+		db.losses.Add(1)
 		return nil
 	})
 }
@@ -125,6 +126,9 @@ func (a *applier) Apply(batch []txlog.Entry) error {
 					continue
 				}
 				a.last = e.Seq // it is in tip
+				if e.Kind == txlog.Open {
+					a.epoch = e.Epoch
+				}
 				db.onDurable(e.Seq)
 				continue
 			}
@@ -161,6 +165,7 @@ func (a *applier) admits(e *txlog.Entry) (bool, error) {
 		return false, fmt.Errorf("entry %d has epoch %d, epoch %d is open: %w", e.Seq, e.Epoch, a.db.epoch, storage.ErrCorrupt)
 	}
 	a.db.epoch = max(a.db.epoch, e.Epoch)
+	a.epoch = a.db.epoch
 	return true, nil
 }
 

@@ -39,7 +39,8 @@ type Session struct {
 	reading atomic.Uint64 // sequence number of the open snapshot plus one, 0 = none
 	fixed   atomic.Bool   // the snapshot stays until the transaction ends
 	pinned  pinnedViews
-	async   bool          // synchronous_commit = off
+	async   bool   // synchronous_commit = off
+	losses  uint64 // the database's when the session began
 
 	overlay *storage.Overlay // made at the first change
 	tx      Tx
@@ -53,7 +54,7 @@ func (db *Database) NewSession(o SessionOptions) *Session {
 	if acct == nil {
 		acct = db.eng.o.Memory
 	}
-	s := &Session{db: db, intr: lock.NewInterrupt(), acct: acct.Child("transaction")}
+	s := &Session{db: db, intr: lock.NewInterrupt(), acct: acct.Child("transaction"), losses: db.losses.Load()}
 	s.own = db.locks.NewOwner(o.PID, s.intr, s.acct)
 	s.statement, s.newest = db.store.NewSlot(), db.store.NewSlot()
 	s.req.wake = make(chan bool, 1)
@@ -110,11 +111,16 @@ func (s *Session) SetDeadlockTimeout(d time.Duration) { s.own.DeadlockDelay = in
 // WaitDurable waits until everything the session has seen is durable; called at the end of each transaction, before
 // its outcome is told. With synchronous_commit = off it does not wait. The error ends the session.
 func (s *Session) WaitDurable() error {
-	if s.async || uint64(s.db.log.Durable()) >= s.seen {
+	if s.async {
 		return nil
 	}
-	if err := s.db.log.Wait(txlog.Seq(s.seen), nil); err != nil {
-		return logError(err)
+	if uint64(s.db.log.Durable()) < s.seen {
+		if err := s.db.log.Wait(txlog.Seq(s.seen), nil); err != nil {
+			return logError(err)
+		}
+	}
+	if s.db.losses.Load() != s.losses { // another leader's entries may have the numbers that this session has seen
+		return logError(txlog.ErrLost)
 	}
 	return nil
 }

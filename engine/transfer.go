@@ -51,7 +51,7 @@ func (a *applier) Snapshot(w io.Writer) error {
 			snap = db.durable.Load()
 		}
 		last = a.Applied()
-		meta = db.encodeMeta(last, nil)
+		meta = db.encodeMeta(last, a.epoch, nil)
 		return nil
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (a *applier) Restore(r io.Reader) error {
 		}
 		clear(a.parts)
 		db.parts.clear()
-		a.last, a.done, a.snap, db.last = last, last, b.snap, last
+		a.last, a.done, a.snap, db.last, a.epoch = last, last, b.snap, last, db.epoch
 		a.published(b.snap)
 		db.ckpt.seq.Store(0) // the manifest is of another state
 		return nil
