@@ -348,6 +348,6 @@ func (f *fault) explains(err error) bool {
 
 // reported tells whether a changed bit was found where it is: by the start or the check, with the file's name.
 func reported(fsys vfs.FS) bool {
-	found := checked(fsys)
+	found := checked(fsys, small)
 	return strings.Contains(found, "/data/") || strings.Contains(found, formatFile)
 }

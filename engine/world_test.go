@@ -61,8 +61,8 @@ type worker struct {
 	n      int
 
 	mu     sync.Mutex
-	have   rows  // acknowledged
-	next   rows  // what a commit that is under way would leave; nil: none
+	have   rows // acknowledged
+	next   rows // what a commit that is under way would leave; nil: none
 	past   []rows
 	number int64 // highest sequence value of an acknowledged commit
 	dead   bool  // the session has ended: next may have come true
@@ -226,7 +226,7 @@ func (x *expect) recovered(fsys vfs.FS, config func(*Options), thorough bool) (w
 	if err := e.Close(); err != nil {
 		return err.Error()
 	}
-	if wrong = checked(fsys); wrong != "" {
+	if wrong = checked(fsys, config); wrong != "" {
 		return wrong
 	}
 	if e, err = Open(o); err != nil {
@@ -240,8 +240,10 @@ func (x *expect) recovered(fsys vfs.FS, config func(*Options), thorough bool) (w
 }
 
 // checked runs herd check and returns its first finding.
-func checked(fsys vfs.FS) (found string) {
-	_, err := Check(CheckOptions{FS: fsys, Dir: "/data"}, func(p Problem) {
+func checked(fsys vfs.FS, config func(*Options)) (found string) {
+	var o Options
+	config(&o)
+	_, err := Check(CheckOptions{FS: fsys, Dir: "/data", LogDir: o.LogDir, MetadataDir: o.MetadataDir}, func(p Problem) {
 		if !p.Note && found == "" {
 			found = fmt.Sprintf("check: %s: %s", p.Where, p.What)
 		}
