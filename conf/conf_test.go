@@ -80,6 +80,15 @@ func TestRefusals(t *testing.T) {
 		{"server.checkpoint.log.max=4M", []string{"server.checkpoint.log.max", "server.log.segment.size (64M)"}},
 		{"server.ssl.cert.file=x", []string{"server.ssl.key.file"}},
 		{"server.base.dir=", []string{"server.base.dir"}},
+		{"server.log.sync=-5", []string{"out of range"}},
+		{"server.log.sync=60001", []string{"out of range", "1 to 60000"}},
+		{"server.memory.max.limit=-1", []string{"server.memory.max.limit"}},
+		{"server.memory.max.limit=much", []string{"not a size"}},
+		{"server.checkpoint.period=soon", []string{"server.checkpoint.period"}},
+		{"server.checkpoint.duration=-1", []string{"server.checkpoint.duration", "out of range"}},
+		{"server.checkpoint.page.dirty.max.threshold=-0.1", []string{"0 to 1"}},
+		{"http.enabled=perhaps", []string{"http.enabled", "true | false"}},
+		{"http.port=65536", []string{"http.port", "out of range"}},
 	} {
 		_, err := Load(Sources{Sets: set(t, test.set)})
 		if err == nil {

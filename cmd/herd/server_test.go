@@ -50,9 +50,21 @@ func herd(t *testing.T, dir string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(program, args...)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // none runs that long
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = dir
 	return c
+}
+
+// program is a file that no folder can be below.
+func program(t *testing.T) string {
+	t.Helper()
+	name, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // startServerIn starts a server in a folder on free ports and waits until it is ready.
@@ -149,6 +161,65 @@ func TestServerWithoutConfiguration(t *testing.T) {
 	p.stop()
 }
 
+// Every key is obeyed: a server with none of the defaults keeps its files where they are put, and what was stored.
+func TestServerWithEveryKey(t *testing.T) {
+	for _, sync := range []string{"always", "20", "never"} {
+		t.Run(sync, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "users"), []byte("kate:secret\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var args []string
+			for _, set := range []string{"server.mode=standalone", "server.host=127.0.0.1", "server.base.dir=base", "server.data.dir=dd", "server.log.dir=ll",
+				"server.tmp.dir=" + filepath.Join(dir, "tt"), "server.metadata.dir=mm", "server.ssl=true", "server.users.file=" + filepath.Join(dir, "users"),
+				"server.memory.max.limit=512M", "server.memory.page.size=16K", "server.checkpoint.period=300", "server.checkpoint.duration=100",
+				"server.checkpoint.page.dirty.max.threshold=0.1", "server.checkpoint.page.fill.min.threshold=0.5",
+				"http.enabled=true", "http.host=127.0.0.1", "server.log.sync=" + sync} {
+				args = append(args, "--set", set)
+			}
+			p := startServerIn(t, dir, args...)
+			p.query("CREATE TABLE kept AS SELECT generate_series(1, 1000) AS id")
+			c, err := pgconn.Connect(context.Background(), "postgres://kate:secret@"+p.address+"/postgres?sslmode=require")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Close(context.Background())
+			for _, folder := range []string{"base/dd/db", "base/ll", "base/mm", "tt"} {
+				if names, err := os.ReadDir(filepath.Join(dir, folder)); err != nil || len(names) == 0 && folder != "tt" {
+					t.Errorf("folder %s: %d files, %v", folder, len(names), err)
+				}
+			}
+			checkpoints := func() string {
+				r, err := http.Get(p.metrics)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Body.Close()
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return strings.Join(regexp.MustCompile(`herd_checkpoints_total\{database="postgres"\} [1-9]\d*`).FindAllString(string(body), 1), "")
+			}
+			for range 100 { // the period is short
+				if checkpoints() != "" {
+					break
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			if checkpoints() == "" {
+				t.Error("no checkpoint came")
+			}
+			p.stop()
+			p = startServerIn(t, dir, args...)
+			if got := p.query("SELECT count(*) FROM kept"); got != "1000" {
+				t.Errorf("%s rows after a restart", got)
+			}
+			p.stop()
+		})
+	}
+}
+
 // A start that cannot work says what is in the way, and exits with 1.
 func TestServerRefusals(t *testing.T) {
 	dir := t.TempDir()
@@ -179,6 +250,15 @@ func TestServerRefusals(t *testing.T) {
 		"argument":      {dir, []string{"data"}, []string{"data", "herd server --help"}, 2},
 		"no such certificate": {t.TempDir(), []string{"--port", "0", "--set", "server.ssl=true", "--set", "server.ssl.cert.file=c.pem", "--set", "server.ssl.key.file=k.pem"},
 			[]string{"c.pem"}, 1},
+		"no such host":          {t.TempDir(), []string{"--set", "server.host=host.invalid"}, []string{"host.invalid"}, 1},
+		"no such users":         {t.TempDir(), []string{"--port", "0", "--set", "server.users.file=nobody"}, []string{"nobody", "no such file"}, 1},
+		"base is a file":        {t.TempDir(), []string{"--port", "0", "--base-dir", program(t)}, []string{program(t)}, 1},
+		"data below a file":     {t.TempDir(), []string{"--port", "0", "--set", "server.data.dir=" + program(t) + "/x"}, []string{program(t)}, 1},
+		"log below a file":      {t.TempDir(), []string{"--port", "0", "--set", "server.log.dir=" + program(t) + "/x"}, []string{program(t)}, 1},
+		"tmp below a file":      {t.TempDir(), []string{"--port", "0", "--set", "server.tmp.dir=" + program(t) + "/x"}, []string{program(t)}, 1},
+		"metadata below a file": {t.TempDir(), []string{"--port", "0", "--set", "server.metadata.dir=" + program(t) + "/x"}, []string{program(t)}, 1},
+		"http port in use":      {t.TempDir(), []string{"--port", "0", "--set", "http.enabled=true", "--set", "http.port=" + port}, []string{port, "in use"}, 1},
+		"http host":             {t.TempDir(), []string{"--port", "0", "--set", "http.enabled=true", "--set", "http.host=host.invalid"}, []string{"host.invalid"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := herd(t, c.dir, append([]string{"server", "--set", "http.enabled=false"}, c.args...)...).CombinedOutput()

@@ -23,7 +23,7 @@ var spillCounter atomic.Uint64
 
 // spillName returns a name for a temporary file that no other statement of this process uses.
 func spillName() string {
-	return "herd-spill-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatUint(spillCounter.Add(1), 10)
+	return spillPrefix + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatUint(spillCounter.Add(1), 10)
 }
 
 // spillFile is a temporary file of length-prefixed records: it grows at its end and is read any number of times, from its

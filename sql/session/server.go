@@ -11,6 +11,7 @@ import (
 	"herd/internal/vfs"
 	"herd/planner"
 	"herd/sql/catalog"
+	"herd/sql/exec"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 )
@@ -172,6 +173,11 @@ func New(o Options) (*Server, error) {
 	var err error
 	if _, srv.zone, err = loadZone(srv.zoneName); err != nil {
 		return nil, err
+	}
+	if o.SpillFS != nil {
+		if err := exec.PrepareSpill(o.SpillFS, o.SpillDir); err != nil {
+			return nil, err
+		}
 	}
 	srv.envs.init()
 	srv.plans = planner.NewCache(o.PlanCacheBytes)
