@@ -20,6 +20,9 @@ type aggOp struct {
 	nKeys    int
 
 	table   keyTable
+	single  bool // hashed by one integer, in ints instead of table
+	ints    intTable
+	nullG   int       // with single: the group of NULL, -1 none
 	vals    *rowStore // key values of each group
 	setOf   []uint8   // grouping set of each group
 	groupV  []uint32  // group of each row of the batch
@@ -58,6 +61,7 @@ func (s *State) buildAgg(n *plan.Agg) (Operator, error) {
 	if o.keys, err = c.keySide(n.Keys, false); err != nil {
 		return nil, err
 	}
+	o.single = n.Strategy == plan.AggHash && n.Sets == nil && len(n.Keys) == 1 && o.keys.key.cols[0].mode == eqInt
 	var kinds []types.Kind
 	for _, k := range n.Keys {
 		kinds = append(kinds, types.KindOf(k.Left.T().Type))
@@ -102,6 +106,8 @@ func (o *aggOp) clear() {
 // forget drops all groups.
 func (o *aggOp) forget() {
 	o.table.reset()
+	o.ints.reset()
+	o.nullG = -1
 	o.vals.reset()
 	o.setOf, o.lastKey = o.setOf[:0], o.lastKey[:0]
 	for _, c := range o.calls {
@@ -115,6 +121,7 @@ func (o *aggOp) forget() {
 func (o *aggOp) Open(env *Env) error {
 	o.clear()
 	o.table.open(env)
+	o.ints.open(env)
 	o.vals.open(env)
 	o.stateM.acct = env.Acct
 	for _, c := range o.calls {
@@ -131,6 +138,7 @@ func (o *aggOp) Rescan() error {
 func (o *aggOp) Close() error {
 	o.clear()
 	o.table.close()
+	o.ints.close()
 	o.vals.close()
 	for _, c := range o.calls {
 		c.end()

@@ -24,12 +24,16 @@ func (o *aggOp) assign(b *vec.Batch, set int) ([]uint16, error) {
 		if n < 0 && o.sets != nil {
 			n = int(o.setR[i])
 		}
-		k := o.key(i, n)
 		var g int
-		if g, err = o.group(k, i, max(n, 0)); err == errSpillRow {
+		if o.single {
+			g, err = o.intGroup(i)
+		} else {
+			g, err = o.group(o.key(i, n), i, max(n, 0))
+		}
+		if err == errSpillRow {
 			spilled = true
 			o.groupV[i] = noGroup
-			err = o.divert(b, i, k, n)
+			err = o.divert(b, i, n)
 			return
 		}
 		o.groupV[i] = uint32(g)
@@ -64,7 +68,7 @@ func (o *aggOp) key(i, set int) []byte {
 func (k *keySide) row2(i int) ([]byte, bool) { return k.key.row(k.vs, i) }
 
 // divert writes row i to the partition of its key.
-func (o *aggOp) divert(b *vec.Batch, i int, k []byte, set int) error {
+func (o *aggOp) divert(b *vec.Batch, i, set int) error {
 	cols, err := allCols(b)
 	if err != nil {
 		return err
@@ -73,7 +77,7 @@ func (o *aggOp) divert(b *vec.Batch, i int, k []byte, set int) error {
 	if set >= 0 {
 		tag = []byte{byte(set)}
 	}
-	h := hashKey(k)
+	h := hashKey(o.key(i, set))
 	o.tuple = o.codec.encode(o.tuple[:0], cols, i)
 	return o.parts.write(h, tag, true, o.tuple)
 }
@@ -106,6 +110,60 @@ func (o *aggOp) group(k []byte, i, set int) (int, error) {
 		return 0, errSpillRow
 	}
 	return g, err
+}
+
+// intGroup is group for a key that is one integer.
+func (o *aggOp) intGroup(i int) (int, error) {
+	v := o.keys.vs[0]
+	if v.HasNulls && v.IsNull(i) {
+		return o.nullGroup(i)
+	}
+	k := v.Int[v.At(i)]
+	if o.full {
+		if g := o.ints.find(k); g >= 0 {
+			return o.afterNull(g), nil
+		}
+		return 0, errSpillRow
+	}
+	n, added, err := o.ints.insert(k)
+	if err == nil && added {
+		if err = o.newGroup(i, 0); err != nil {
+			o.ints.dropLast()
+		}
+	}
+	if err != nil && o.st.env.canSpill(err) && o.canDivide() {
+		o.divide()
+		return 0, errSpillRow
+	}
+	return o.afterNull(n), err
+}
+
+// afterNull turns the number of a key in ints into that of its group: the group of NULL has none.
+func (o *aggOp) afterNull(n int) int {
+	if o.nullG >= 0 && n >= o.nullG {
+		return n + 1
+	}
+	return n
+}
+
+// nullGroup is intGroup for a NULL.
+func (o *aggOp) nullGroup(i int) (int, error) {
+	if o.nullG >= 0 {
+		return o.nullG, nil
+	}
+	if o.full {
+		return 0, errSpillRow
+	}
+	n := len(o.setOf)
+	if err := o.newGroup(i, 0); err != nil {
+		if !o.st.env.canSpill(err) || !o.canDivide() {
+			return 0, err
+		}
+		o.divide()
+		return 0, errSpillRow
+	}
+	o.nullG = n
+	return n, nil
 }
 
 // newGroup stores the key values of row i.

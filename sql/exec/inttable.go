@@ -77,6 +77,9 @@ func (t *intTable) find(k int64) int {
 func (t *intTable) insert(k int64) (n int, added bool, err error) {
 	if (len(t.keys)+1)*3 > len(t.slots)*2 {
 		if err := t.rehash(); err != nil {
+			if n := t.find(k); n >= 0 {
+				return n, false, nil
+			}
 			return 0, false, err
 		}
 	}

@@ -82,6 +82,9 @@ func (t *keyTable) find(h uint64, k []byte) int {
 func (t *keyTable) insert(h uint64, k []byte) (n int, added bool, err error) {
 	if (len(t.keys)+1)*4 > len(t.slots)*3 {
 		if err := t.rehash(); err != nil {
+			if n := t.find(h, k); n >= 0 {
+				return n, false, nil
+			}
 			return 0, false, err
 		}
 	}

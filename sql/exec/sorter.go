@@ -26,12 +26,14 @@ type sorter struct {
 	open  []*sortRun     // heap of the runs being read
 }
 
-// sortItem is one record: rec is key length, key, tuple; prefix the key's first eight bytes.
+// sortItem is one record: rec is key length, key, tuple; prefix the key's first 16 bytes, so that most comparisons do not touch rec.
 type sortItem struct {
-	prefix uint64
+	prefix [2]uint64
 	seq    uint64
 	rec    []byte
 }
+
+const sortItemSize = 48
 
 func (it *sortItem) key() []byte {
 	n := binary.LittleEndian.Uint32(it.rec)
@@ -43,24 +45,28 @@ func (it *sortItem) tuple() []byte {
 	return it.rec[4+n:]
 }
 
-func keyPrefix(k []byte) uint64 {
-	if len(k) >= 8 {
-		return binary.BigEndian.Uint64(k)
+func keyPrefix(k []byte) [2]uint64 {
+	if len(k) >= 16 {
+		return [2]uint64{binary.BigEndian.Uint64(k), binary.BigEndian.Uint64(k[8:])}
 	}
-	var b [8]byte
+	var b [16]byte
 	copy(b[:], k)
-	return binary.BigEndian.Uint64(b[:])
+	return [2]uint64{binary.BigEndian.Uint64(b[:]), binary.BigEndian.Uint64(b[8:])}
 }
 
 func compareItems(a, b *sortItem) int {
-	if a.prefix != b.prefix {
-		if a.prefix < b.prefix {
-			return -1
+	for i := range a.prefix {
+		if a.prefix[i] != b.prefix[i] {
+			if a.prefix[i] < b.prefix[i] {
+				return -1
+			}
+			return 1
 		}
-		return 1
 	}
-	if c := bytes.Compare(a.key(), b.key()); c != 0 {
-		return c
+	if x, y := a.key(), b.key(); len(x) > 16 || len(y) > 16 || len(x) != len(y) {
+		if c := bytes.Compare(x, y); c != 0 {
+			return c
+		}
 	}
 	if a.seq < b.seq {
 		return -1
@@ -136,7 +142,7 @@ func (s *sorter) grow() error {
 	if len(s.items) < cap(s.items) && s.mem.used > 0 {
 		return nil
 	}
-	return s.mem.grow(int64(40 * max(16, cap(s.items))))
+	return s.mem.grow(int64(sortItemSize * max(16, cap(s.items))))
 }
 
 func (s *sorter) order() {

@@ -88,6 +88,29 @@ func TestSpillSQL(t *testing.T) {
 	}
 }
 
+// TestSpillAnywhere moves the limit in small steps, so that memory is refused at other places each time.
+func TestSpillAnywhere(t *testing.T) {
+	s := serveSQL(t)
+	setup(t, s.url, spillTable)
+	for _, q := range []string{
+		"select n, count(*), sum(id) from big group by n order by n",
+		"select n, g, count(*) from big group by n, g order by n, g",
+		"select distinct n from big order by n",
+		"select n from big intersect all select id from big order by n",
+		"select count(*), sum(a.id), count(b.id) from big a left join big b on a.n = b.n and b.id < 3000",
+	} {
+		want := script.Output(t, s.url, q)
+		for limit := int64(60); limit < 400; limit += 23 {
+			s.memory.SetLimit(limit << 10)
+			got := script.Output(t, s.url, q)
+			s.memory.SetLimit(0)
+			if got != want {
+				t.Errorf("%s with %d KiB\n%.300s\nwithout\n%.300s", q, limit, difference(got, want), difference(want, got))
+			}
+		}
+	}
+}
+
 // difference returns a from where it stops being b.
 func difference(a, b string) string {
 	i := 0

@@ -12,6 +12,9 @@ func init() {
 	pick := func(max bool) aggMaker {
 		return func(ci *CallInfo) func() Agg {
 			t, coll := ci.ArgTypes[0], ci.Collation
+			if f := newPickNum(t, max); f != nil {
+				return f
+			}
 			return func() Agg { return &pickAgg{max: max, typ: t, coll: coll, kind: types.KindOf(t)} }
 		}
 	}

@@ -67,12 +67,28 @@ func (a *sumInt) add(g uint32, v int64) error {
 
 func (a *sumInt) Update(_ *Ctx, groups []uint32, n int, sel []uint16, args []*vec.Vector) error {
 	v := args[0]
-	return loopErr(n, sel, func(i int) error {
-		if v.HasNulls && v.IsNull(i) {
-			return nil
+	if v.HasNulls || v.Const {
+		return loopErr(n, sel, func(i int) error {
+			if v.IsNull(i) {
+				return nil
+			}
+			return a.add(groups[i], v.Int[v.At(i)])
+		})
+	}
+	if sel == nil {
+		for i, x := range v.Int[:n] {
+			if err := a.add(groups[i], x); err != nil {
+				return err
+			}
 		}
-		return a.add(groups[i], v.Int[v.At(i)])
-	})
+		return nil
+	}
+	for _, i := range sel {
+		if err := a.add(groups[i], v.Int[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *sumInt) Combine(other Agg, m []uint32) error {
