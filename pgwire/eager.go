@@ -30,12 +30,18 @@ type solo struct {
 // eagerConn is a TCP connection whose Read looks for the client's next request for some microseconds before it sleeps. A
 // client that is alone and asks as soon as it is answered then costs neither a sleep nor a wake-up: on a virtual machine
 // these take longer than a point read.
+//
+// Its system calls never wait, and so do not give the processor up as Go's do: a goroutine that loses its processor in a
+// write to a socket goes to the end of a queue that a busy scheduler seldom looks at, and the log writer after it.
 type eagerConn struct {
 	*net.TCPConn
 	raw  syscall.RawConn
 	solo *solo
 	look func(fd uintptr) bool // e.attempt, made once
+	put  func(fd uintptr) bool // e.send, made once
 
+	out    []byte // what Write has left to send
+	outErr error
 	buf    []byte
 	n      int
 	err    error
@@ -56,7 +62,7 @@ func eager(nc net.Conn, s *solo) net.Conn {
 		return nc
 	}
 	e := &eagerConn{TCPConn: t, raw: raw, solo: s}
-	e.look = e.attempt
+	e.look, e.put = e.attempt, e.send
 	return e
 }
 
@@ -81,6 +87,36 @@ func (e *eagerConn) Read(p []byte) (int, error) {
 		e.solo.last.Store(e)
 	}
 	return e.n, nil
+}
+
+// Write implements net.Conn.
+func (e *eagerConn) Write(p []byte) (int, error) {
+	e.out, e.outErr = p, nil
+	err := e.raw.Write(e.put)
+	n := len(p) - len(e.out)
+	e.out = nil
+	if err == nil && e.outErr != nil {
+		err = &net.OpError{Op: "write", Net: "tcp", Source: e.LocalAddr(), Addr: e.RemoteAddr(), Err: e.outErr}
+	}
+	return n, err
+}
+
+// send sends what the socket takes; false puts the goroutine to sleep until it takes more.
+func (e *eagerConn) send(fd uintptr) bool {
+	for len(e.out) > 0 {
+		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&e.out[0])), uintptr(len(e.out)))
+		switch errno {
+		case 0:
+			e.out = e.out[n:]
+		case syscall.EAGAIN:
+			return false
+		case syscall.EINTR:
+		default:
+			e.outErr = errno
+			return true
+		}
+	}
+	return true
 }
 
 // Close implements net.Conn.

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -117,5 +118,45 @@ func TestEagerReadAllocatesNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations a read", n)
+	}
+}
+
+func TestEagerWriteOfMoreThanTheSocketTakes(t *testing.T) {
+	var s solo
+	server, client := eagerPair(t, &s)
+	want := make([]byte, 32<<20)
+	for i := range want {
+		want[i] = byte(i * 7)
+	}
+	done := make(chan error, 1)
+	go func() {
+		n, err := server.Write(want)
+		if err == nil && n != len(want) {
+			err = io.ErrShortWrite
+		}
+		done <- err
+	}()
+	time.Sleep(20 * time.Millisecond) // the socket is full by now
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(client, got); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("other bytes arrived")
+	}
+	client.Close()
+	var err error
+	for range 100 { // the peer's reset takes a moment to arrive
+		if _, err = server.Write(want[:1<<16]); err != nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	var oe *net.OpError
+	if !errors.As(err, &oe) || oe.Op != "write" {
+		t.Errorf("write to a closed connection: %v", err)
 	}
 }
