@@ -4,6 +4,7 @@ import (
 	"herd/planner/plan"
 	"herd/sql/ast"
 	"herd/sql/catalog/pgdata"
+	"herd/sql/funcs"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 )
@@ -105,6 +106,9 @@ func (s *scope) callBound(name ast.Name, args []plan.Expr, x *ast.FuncCall) (pla
 		return b.coerce(args[0], target, -1, coerceExplicit, plan.FormExplicitCast, loc)
 	}
 	p := c.proc
+	if p.Namespace == pgdata.MySQLSchema && p.Lang == pgdata.LangInternal && !funcs.Exists(p.OID) {
+		return nil, b.errorAt(loc, sqlerr.FeatureNotSupported, "function %s of strings is not supported", p.Name)
+	}
 	switch p.Kind {
 	case 'p':
 		if s.kind != kindCallArg {
@@ -475,6 +479,13 @@ func (s *scope) aggOrder(a *plan.Aggref, x *ast.FuncCall) error {
 	}
 	if !x.Distinct {
 		return nil
+	}
+	if x.Name.Schema == pgdata.MySQLName {
+		for _, arg := range a.Args {
+			if err := s.b.checkEquality(ast.Name{Schema: pgdata.MySQLName, Name: "="}, arg, "DISTINCT"); err != nil {
+				return err
+			}
+		}
 	}
 	for _, k := range a.OrderBy {
 		found := false

@@ -5,13 +5,14 @@ import (
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/sqlerr"
+	"herd/sql/types"
 )
 
 // bindOnConflict is transformOnConflictClause with the inference of arbiter indexes.
 func (s *scope) bindOnConflict(x *ast.OnConflict, rel *catalog.Relation, item *nsItem) error {
 	oc := &plan.OnConflict{Update: x.DoUpdate}
 	s.q.OnConflict = oc
-	if x.DoUpdate && len(x.Elems) == 0 && x.Constraint == "" {
+	if x.DoUpdate && len(x.Elems) == 0 && x.Constraint == "" && !x.AnyKey && !x.PrimaryKey {
 		return s.b.errorAt(int(x.Off), sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
 			WithHint("For example, ON CONFLICT (column_name).")
 	}
@@ -33,7 +34,15 @@ func (s *scope) bindOnConflict(x *ast.OnConflict, rel *catalog.Relation, item *n
 	}
 	s.ns = []*nsItem{item, exItem}
 	var err error
-	if oc.Set, err = s.setClause(x.Set, rel); err != nil {
+	set := x.Set
+	if x.Replace {
+		set = replaceAll(rel)
+	}
+	if len(oc.Arbiters) == 0 { // a table without keys has no conflicts
+		oc.Update = false
+		return nil
+	}
+	if oc.Set, err = s.setClause(s.withOnUpdate(set, rel), rel); err != nil {
 		return err
 	}
 	if x.Where != nil {
@@ -45,12 +54,102 @@ func (s *scope) bindOnConflict(x *ast.OnConflict, rel *catalog.Relation, item *n
 	return nil
 }
 
+// replaceAll assigns the new row's value to every column that can be assigned to.
+func replaceAll(rel *catalog.Relation) []ast.Assignment {
+	var set []ast.Assignment
+	for i := range rel.Columns {
+		c := &rel.Columns[i]
+		if c.Dropped || c.Generated != "" || c.Identity == 'a' {
+			continue
+		}
+		set = append(set, ast.Assignment{Loc: ast.At(ast.NoPos), Targets: []ast.ColumnTarget{{Loc: ast.At(ast.NoPos), Name: c.Name}},
+			Value: &ast.ColumnRef{Loc: ast.At(ast.NoPos), Parts: []string{"excluded", c.Name}}})
+	}
+	return set
+}
+
+// withOnUpdate adds to SET what columns declared ON UPDATE become: their value when another column changes and they are not set.
+func (s *scope) withOnUpdate(set []ast.Assignment, rel *catalog.Relation) []ast.Assignment {
+	named := func(name string) bool {
+		for i := range set {
+			for _, t := range set[i].Targets {
+				if t.Name == name {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	out := set
+	for i := range rel.Columns {
+		c := &rel.Columns[i]
+		if c.Dropped || !c.UpdateNow || named(c.Name) {
+			continue
+		}
+		loc := ast.At(ast.NoPos)
+		changed := &ast.BoolExpr{Loc: loc, Op: ast.Or}
+		for k := range set {
+			a := &set[k]
+			if _, isDefault := a.Value.(*ast.Default); a.Multi || isDefault || len(a.Targets[0].Steps) > 0 {
+				changed.Args = append(changed.Args, &ast.Const{Loc: loc, Kind: ast.ConstBool, Bool: true})
+				continue
+			}
+			changed.Args = append(changed.Args, &ast.IsDistinct{Loc: a.Loc, Left: &ast.ColumnRef{Loc: loc, Parts: []string{s.targetName(rel), a.Targets[0].Name}}, Right: a.Value})
+		}
+		if len(changed.Args) == 1 {
+			changed.Args = append(changed.Args, &ast.Const{Loc: loc, Kind: ast.ConstBool})
+		}
+		value := &ast.Case{Loc: loc, Whens: []ast.When{{Loc: loc, Cond: changed, Result: &ast.Cast{Loc: loc,
+			Arg:  &ast.FuncCall{Loc: loc, Name: ast.Name{Loc: loc, Schema: "pg_catalog", Name: "statement_timestamp"}},
+			Type: &ast.TypeName{Loc: loc, Name: ast.Name{Loc: loc, Schema: "pg_catalog", Name: typeOfTime(c.Type)}, Mods: timeDigits(c)}}}},
+			Else: &ast.ColumnRef{Loc: loc, Parts: []string{s.targetName(rel), c.Name}}}
+		out = append(out[:len(out):len(out)], ast.Assignment{Loc: loc, Targets: []ast.ColumnTarget{{Loc: loc, Name: c.Name}}, Value: value})
+	}
+	return out
+}
+
+// targetName is the name by which expressions see the target of the statement.
+func (s *scope) targetName(rel *catalog.Relation) string {
+	if s.q.Result >= 0 && s.q.Result < len(s.q.RTable) && s.q.RTable[s.q.Result].Alias != "" {
+		return s.q.RTable[s.q.Result].Alias
+	}
+	return rel.Name
+}
+
+func typeOfTime(t types.OID) string {
+	if t == types.TimestampTZOID {
+		return "timestamptz"
+	}
+	return "timestamp"
+}
+
+func timeDigits(c *catalog.Column) []ast.Expr {
+	if c.Typmod < 0 {
+		return nil
+	}
+	return []ast.Expr{&ast.Const{Loc: ast.At(ast.NoPos), Kind: ast.ConstInt, Int: int64(c.Typmod)}}
+}
+
 // arbiters finds the unique indexes that ON CONFLICT means.
 func (s *scope) arbiters(x *ast.OnConflict, rel *catalog.Relation, oc *plan.OnConflict) error {
 	b := s.b
 	all := rel.Indexes
 	if rel.PrimaryKey != nil {
 		all = append([]*catalog.Index{rel.PrimaryKey}, all...)
+	}
+	if x.AnyKey || x.PrimaryKey {
+		for _, ix := range all {
+			if x.PrimaryKey && ix != rel.PrimaryKey {
+				continue
+			}
+			if ix.Unique && ix.State == catalog.IndexValid && !ix.Deferrable {
+				oc.Arbiters = append(oc.Arbiters, ix.OID)
+			}
+		}
+		if len(oc.Arbiters) == 0 && x.PrimaryKey {
+			return b.errorAt(int(x.Off), sqlerr.InvalidColumnReference, "table \"%s\" has no primary key", rel.Name)
+		}
+		return nil
 	}
 	if x.Constraint != "" {
 		for _, c := range rel.Constraints {

@@ -476,7 +476,7 @@ func (s *scope) bindUpdate(x *ast.Update) (*plan.Query, error) {
 			return nil, err
 		}
 	}
-	if s.q.Targets, err = s.setClause(x.Set, rel); err != nil {
+	if s.q.Targets, err = s.setClause(s.withOnUpdate(x.Set, rel), rel); err != nil {
 		return nil, err
 	}
 	return s.q, nil

@@ -303,7 +303,7 @@ func (s *scope) in(x *ast.In) (plan.Expr, error) {
 	if x.Not {
 		name, useOr = "<>", false
 	}
-	op := ast.Name{Loc: x.Loc, Name: name}
+	op := ast.Name{Loc: x.Loc, Schema: x.Schema, Name: name}
 	l, err := s.ex(x.Left)
 	if err != nil {
 		return nil, err
@@ -404,11 +404,11 @@ func (s *scope) between(x *ast.Between) (plan.Expr, error) {
 		if x.Not {
 			o1, o2, kind = "<", ">", plan.Or
 		}
-		l, err := s.b.makeOp(s, ast.Name{Loc: x.Loc, Name: o1}, a, lo, int(x.Off))
+		l, err := s.b.makeOp(s, ast.Name{Loc: x.Loc, Schema: x.Schema, Name: o1}, a, lo, int(x.Off))
 		if err != nil {
 			return nil, err
 		}
-		r, err := s.b.makeOp(s, ast.Name{Loc: x.Loc, Name: o2}, a, hi, int(x.Off))
+		r, err := s.b.makeOp(s, ast.Name{Loc: x.Loc, Schema: x.Schema, Name: o2}, a, hi, int(x.Off))
 		if err != nil {
 			return nil, err
 		}
@@ -469,7 +469,7 @@ func (s *scope) isDistinct(x *ast.IsDistinct) (plan.Expr, error) {
 	lr, ok1 := l.(*plan.RowExpr)
 	rr, ok2 := r.(*plan.RowExpr)
 	if !ok1 || !ok2 {
-		return s.distinct(l, r, x.Not, int(x.Off))
+		return s.distinct(ast.Name{Loc: x.Loc, Schema: x.Schema, Name: "="}, l, r, x.Not)
 	}
 	if len(lr.Args) != len(rr.Args) {
 		return nil, s.b.errorAt(int(x.Off), sqlerr.SyntaxError, "unequal number of entries in row expressions")
@@ -479,7 +479,7 @@ func (s *scope) isDistinct(x *ast.IsDistinct) (plan.Expr, error) {
 		n.Kind = plan.And
 	}
 	for i := range lr.Args {
-		e, err := s.distinct(lr.Args[i], rr.Args[i], x.Not, int(x.Off))
+		e, err := s.distinct(ast.Name{Loc: x.Loc, Schema: x.Schema, Name: "="}, lr.Args[i], rr.Args[i], x.Not)
 		if err != nil {
 			return nil, err
 		}
@@ -494,8 +494,9 @@ func (s *scope) isDistinct(x *ast.IsDistinct) (plan.Expr, error) {
 	return n, nil
 }
 
-func (s *scope) distinct(l, r plan.Expr, not bool, loc int) (plan.Expr, error) {
-	e, err := s.b.makeOp(s, ast.Name{Loc: ast.At(int32(loc)), Name: "="}, l, r, loc)
+func (s *scope) distinct(op ast.Name, l, r plan.Expr, not bool) (plan.Expr, error) {
+	loc := int(op.Off)
+	e, err := s.b.makeOp(s, op, l, r, loc)
 	if err != nil {
 		return nil, err
 	}

@@ -264,7 +264,7 @@ func (s *scope) join(x *ast.Join) (plan.FromItem, *nsItem, []*nsItem, error) {
 	}
 	if len(using) > 0 {
 		j.Using = using
-		if j.On, err = s.usingQual(m, int(x.Off)); err != nil {
+		if j.On, err = s.usingQual(m, ast.Name{Loc: x.Loc, Schema: x.Schema, Name: "="}); err != nil {
 			return nil, nil, nil, err
 		}
 	} else if x.On != nil {
@@ -400,10 +400,10 @@ func (s *scope) mergeVar(t ast.JoinType, l, r plan.Expr) (plan.Expr, error) {
 	return &plan.Coalesce{Typed: plan.Typed{Type: common, Typmod: mod, Collation: b.commonCollation(l, r), Loc: -1}, Args: []plan.Expr{l, r}}, nil
 }
 
-func (s *scope) usingQual(m *mergedJoin, loc int) (plan.Expr, error) {
+func (s *scope) usingQual(m *mergedJoin, op ast.Name) (plan.Expr, error) {
 	var quals []plan.Expr
 	for i := range m.left {
-		e, err := s.b.makeOp(s, ast.Name{Loc: ast.At(ast.NoPos), Name: "="}, m.left[i], m.right[i], loc)
+		e, err := s.b.makeOp(s, op, m.left[i], m.right[i], int(op.Off))
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,11 @@ func (s *scope) bindGroupBy(c *ast.SelectCore) error {
 		}
 		sets = append(sets, one)
 	}
+	for _, g := range s.q.GroupBy {
+		if err := s.b.checkEquality(c.Equality, g, "GROUP BY"); err != nil {
+			return err
+		}
+	}
 	if plain {
 		return nil
 	}

@@ -213,6 +213,9 @@ func (s *scope) bindDistinct(c *ast.SelectCore) error {
 			if _, _, _, err := b.sortOps(t.Expr.T().Type, false, true, t.Expr.T().Loc); err != nil {
 				return err
 			}
+			if err := b.checkEquality(c.Equality, t.Expr, "DISTINCT"); err != nil {
+				return err
+			}
 		}
 		return nil
 	}

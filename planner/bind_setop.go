@@ -75,6 +75,14 @@ func (s *scope) setChain(so *ast.SetOp, n int, rec *withItem) (*setTree, error) 
 		if tree, err = s.combine(t, tree, right); err != nil {
 			return nil, err
 		}
+		for k := range tree.cols {
+			if t.Kind == ast.Union && t.All {
+				break
+			}
+			if err := s.b.checkEquality(so.Equality, tree.colExpr(k), "a set operation"); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return tree, nil
 }

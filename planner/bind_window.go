@@ -127,6 +127,9 @@ func (s *scope) windowDef(d *winDef, i int) (*plan.Window, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.b.checkEquality(def.Equality, x, "PARTITION BY"); err != nil {
+			return nil, err
+		}
 		w.PartitionBy = append(w.PartitionBy, k)
 	}
 	for k := range def.OrderBy {

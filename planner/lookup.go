@@ -66,6 +66,11 @@ func (b *binder) relation(name ast.Name) (*catalog.Relation, error) {
 
 // funcsByName returns the functions a name may mean.
 func (b *binder) funcsByName(name ast.Name) ([]*pgdata.Proc, error) {
+	if name.Schema == pgdata.MySQLName {
+		if list := pgdata.MySQLFuncs(name.Name); len(list) > 0 {
+			return list, nil
+		}
+	}
 	if name.Schema != "" {
 		s, err := b.cat.SchemaByName(name.Schema)
 		if err != nil {

@@ -10,6 +10,13 @@ import (
 
 // lookupOp finds the operator of a name for operand types (left 0 = prefix): PostgreSQL's oper and left_oper.
 func (b *binder) lookupOp(name ast.Name, left, right types.OID, loc int) (*pgdata.Operator, error) {
+	if name.Schema == pgdata.MySQLName {
+		o, ambiguous := b.findMySQLOp(name.Name, left, right)
+		if o == nil {
+			return nil, b.opError(name, left, right, loc, ambiguous)
+		}
+		return o, nil
+	}
 	if o, err := b.opAllowed(name); err != nil || !o {
 		if err != nil {
 			return nil, err
@@ -71,6 +78,46 @@ func (b *binder) findOp(name string, left, right types.OID) (op *pgdata.Operator
 		return nil, amb
 	}
 	return c.op, false
+}
+
+// findMySQLOp finds an operator of schema mysql, whose own stand before PostgreSQL's for other operands.
+func (b *binder) findMySQLOp(name string, left, right types.OID) (op *pgdata.Operator, ambiguous bool) {
+	list := pgdata.MySQLOperators(name)
+	l, r := left, right
+	if l == types.UnknownOID {
+		l = r
+	}
+	if r == types.UnknownOID {
+		r = l
+	}
+	var cands []candidate
+	for _, o := range list {
+		if left == 0 || o.Kind != 'b' {
+			continue
+		}
+		if o.Left == l && o.Right == r {
+			return o, false
+		}
+		cands = append(cands, candidate{op: o, args: []types.OID{o.Left, o.Right}})
+	}
+	c, amb := b.matchBest(cands, []types.OID{left, right})
+	if c == nil {
+		return nil, amb
+	}
+	return c.op, false
+}
+
+// checkEquality refuses to compare values by an operator that grouping cannot use: that of schema mysql for strings.
+func (b *binder) checkEquality(op ast.Name, e plan.Expr, what string) error {
+	if op.IsZero() {
+		return nil
+	}
+	t := e.T().Type
+	if o, _ := b.findMySQLOp(op.Name, t, t); o == nil || o.Namespace != pgdata.MySQLSchema {
+		return nil
+	}
+	return b.errorAt(e.T().Loc, sqlerr.FeatureNotSupported, "%s of strings without regard to case is not supported", what).
+		WithHint("BINARY before the expression compares by bytes.")
 }
 
 // exactBinary is binary_oper_exact.

@@ -26,6 +26,7 @@ sql/sqlerr/gen          -
 sql/ast                 -
 sql/scan                sql/sqlerr
 sql/postgres            sql/ast sql/scan sql/sqlerr
+sql/mysql               sql/ast sql/postgres sql/sqlerr
 sql/types/...           sql/types/... sql/sqlerr internal/invariant
 sql/vec                 sql/types/... internal/...
 sql/row                 sql/types/... sql/vec sql/sqlerr internal/invariant
@@ -62,6 +63,7 @@ tests/...               tests/... internal/...
 const quarantine = `
 github.com/sqlc-dev/oliphant             sql/postgres
 google.golang.org/protobuf               sql/postgres
+github.com/pingcap/tidb/pkg/parser       sql/mysql
 go.etcd.io/bbolt                         engine cluster
 github.com/hashicorp/raft                cluster
 github.com/hashicorp/go-hclog            cluster

@@ -36,7 +36,10 @@ type OnConflict struct {
 	Elems      []IndexElem // inferred index; empty with Constraint or when none was given
 	InferWhere Expr        // predicate of a partial index
 	Constraint string
-	InferLoc   Loc // of the conflict target
+	InferLoc   Loc  // of the conflict target
+	AnyKey     bool // DO UPDATE: every unique index and the primary key, none inferred
+	PrimaryKey bool // DO UPDATE: the primary key, whatever its columns
+	Replace    bool // DO UPDATE: all columns become those of the new row; Set is empty
 	Set        []Assignment
 	Where      Expr
 }

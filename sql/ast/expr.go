@@ -127,14 +127,16 @@ type Not struct {
 // In is left [NOT] IN (list). IN (subquery) is a SubLink.
 type In struct {
 	Loc
-	Left Expr
-	List []Expr
-	Not  bool
+	Schema string // of the operators = and <>; "" for the search path's
+	Left   Expr
+	List   []Expr
+	Not    bool
 }
 
 // Between is arg [NOT] BETWEEN [SYMMETRIC] low AND high.
 type Between struct {
 	Loc
+	Schema         string // of the operators; "" for the search path's
 	Arg, Low, High Expr
 	Not            bool
 	Symmetric      bool
@@ -170,6 +172,7 @@ type IsBool struct {
 // IsDistinct is left IS [NOT] DISTINCT FROM right.
 type IsDistinct struct {
 	Loc
+	Schema      string // of the operator =; "" for the search path's
 	Left, Right Expr
 	Not         bool
 }

@@ -15,6 +15,7 @@ type Select struct {
 // SelectCore is one SELECT ... FROM ... without ordering.
 type SelectCore struct {
 	Loc
+	Equality      Name // what DISTINCT and GROUP BY compare by; zero: each type's own
 	Distinct      bool
 	DistinctOn    []Expr // with Distinct
 	Targets       []Target
@@ -45,8 +46,9 @@ const (
 // SetOp is a left-deep chain of set operations: ((First t0) t1) ... Operands have their own clauses when parenthesised.
 type SetOp struct {
 	Loc
-	First *Select
-	Terms []SetOpTerm
+	Equality Name // what rows are compared by; zero: each type's own
+	First    *Select
+	Terms    []SetOpTerm
 }
 
 // SetOpTerm is one operation of a SetOp with its right operand.
@@ -168,6 +170,7 @@ type WindowDef struct {
 	Name string
 	// Ref is the window that this one extends: OVER (ref ...).
 	Ref         string
+	Equality    Name // what PARTITION BY compares by; zero: each type's own
 	PartitionBy []Expr
 	OrderBy     []SortItem
 	Frame       *Frame // nil for the default, RANGE UNBOUNDED PRECEDING
@@ -294,6 +297,7 @@ const (
 // Join is a join of two FROM items.
 type Join struct {
 	Loc
+	Schema      string // of the operator = of USING and NATURAL; "" for the search path's
 	Type        JoinType
 	Natural     bool
 	Left, Right FromItem

@@ -110,6 +110,7 @@ const (
 	ConUnique
 	ConExclude
 	ConForeignKey // Ref
+	ConOnUpdate   // Expr: what UPDATE of another column makes of this one
 )
 
 // Constraint is a column or table constraint; Keys is empty for a column's own.

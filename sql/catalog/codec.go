@@ -243,6 +243,7 @@ func (c *codec) column(v *Column) {
 		optional(c, &v.Missing, (*codec).datum)
 		c.bool(&v.Dropped)
 		c.strings(&v.ACL)
+		c.bool(&v.UpdateNow)
 	})
 }
 

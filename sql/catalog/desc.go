@@ -45,6 +45,7 @@ type Column struct {
 	Missing    *types.Datum // value in rows written before the column existed
 	Dropped    bool
 	ACL        []string
+	UpdateNow  bool         // an UPDATE that changes another column sets this one to the statement's time: MySQL's ON UPDATE CURRENT_TIMESTAMP
 	Stats      *ColumnStats // filled by the Reader, not part of the stored descriptor
 }
 

@@ -94,8 +94,14 @@ func fetch[T any](r *reader, class, id types.OID, val []byte, stamp uint64, fiel
 	return v, nil
 }
 
+// mysqlSchema holds functions and operators that the server itself has; no catalog table shows it.
+var mysqlSchema = &Schema{OID: pgdata.MySQLSchema, Name: pgdata.MySQLName, Owner: BootstrapRole, ACL: []string{"10=UC/10", "=U/10"}}
+
 // SchemaByOID implements Reader.
 func (r *reader) SchemaByOID(id types.OID) (*Schema, error) {
+	if id == pgdata.MySQLSchema {
+		return mysqlSchema, nil
+	}
 	val, _, stamp, err := r.record(ClassNamespace, id)
 	if val == nil || err != nil {
 		return nil, err
@@ -112,6 +118,9 @@ func (r *reader) SchemaByName(name string) (*Schema, error) {
 		return r.SchemaByOID(r.temp)
 	}
 	id, err := r.nameOID(ClassNamespace, 0, name)
+	if err == nil && id == 0 && name == pgdata.MySQLName {
+		return mysqlSchema, nil
+	}
 	if id == 0 || err != nil {
 		return nil, err
 	}

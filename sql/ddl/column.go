@@ -110,6 +110,12 @@ func (b *tableBuild) columnConstraint(name string, k *ast.Constraint) error {
 			return x.at(k.Off, sqlerr.SyntaxError, "multiple generation clauses specified for column \"%s\" of table \"%s\"", c.Name, b.rel.Name)
 		}
 		return b.conflicts(c, k, b.generated(c, k.Expr))
+	case ast.ConOnUpdate:
+		if c.Type != types.TimestampOID && c.Type != types.TimestampTZOID {
+			return x.at(k.Off, sqlerr.DatatypeMismatch, "column \"%s\" with ON UPDATE CURRENT_TIMESTAMP is not of a timestamp type", c.Name)
+		}
+		c.UpdateNow = true
+		return nil
 	}
 	return b.tableConstraint(k, name)
 }

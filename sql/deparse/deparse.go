@@ -205,12 +205,15 @@ func (p *printer) procName(f *catalog.Proc) string {
 	return catalog.QuoteQualified(s.Name, f.Name)
 }
 
-// operator returns an operator's symbol; all operators are pg_catalog's.
+// operator returns an operator's symbol; all operators are pg_catalog's or those that the server itself has in schema mysql.
 func (p *printer) operator(id types.OID) string {
 	o := pgdata.OperatorByOID(id)
 	if o == nil {
 		p.fail(sqlerr.Internal("cache lookup failed for operator %d", id))
 		return ""
+	}
+	if o.Namespace == pgdata.MySQLSchema {
+		return "OPERATOR(" + pgdata.MySQLName + "." + o.Name + ")"
 	}
 	if catalog.BuiltinIsVisible(p.env.Path) {
 		return o.Name

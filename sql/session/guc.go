@@ -20,7 +20,7 @@ var reportedNames = [...]string{"application_name", "client_encoding", "DateStyl
 
 // ownSettings are parameters that herd adds to PostgreSQL's.
 var ownSettings = []pgdata.Setting{
-	{Name: "herd.dialect", Boot: "postgres", HasBoot: true, Context: "user", VarType: "enum", Enum: []string{"postgres"},
+	{Name: "herd.dialect", Boot: "postgres", HasBoot: true, Context: "user", VarType: "enum", Enum: []string{"postgres", "mysql"},
 		Category: "Customized Options", ShortDesc: "Sets the SQL dialect of the session."},
 	{Name: "herd.fast_paths", Boot: "on", HasBoot: true, Context: "user", VarType: "bool",
 		Category: "Customized Options", ShortDesc: "Lets statements by primary key run on their short paths."},

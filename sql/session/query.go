@@ -4,6 +4,7 @@ import (
 	"unicode/utf8"
 
 	"herd/sql/ast"
+	"herd/sql/mysql"
 	"herd/sql/postgres"
 	"herd/sql/scan"
 	"herd/sql/sqlerr"
@@ -15,13 +16,17 @@ func (s *Session) Query(text []byte) error {
 	if err := validText(text); err != nil {
 		return err
 	}
-	if done, err := s.queryByShape(text); done {
-		return err
+	if !s.mysql { // shapes and literal tuples are read by PostgreSQL's lexical rules
+		if done, err := s.queryByShape(text); done {
+			return err
+		}
 	}
 	sql := string(text)
 	s.begunStatement(sql)
-	if done, err := s.queryBulk(text, sql); done {
-		return err
+	if !s.mysql {
+		if done, err := s.queryBulk(text, sql); done {
+			return err
+		}
 	}
 	list, err := s.parseText(sql)
 	if err != nil {
@@ -92,6 +97,9 @@ func (s *Session) simpleRun(p *prepared) (commandTag, error) {
 
 // parseText checks nesting and parses; an empty list is an empty query.
 func (s *Session) parseText(sql string) ([]postgres.Statement, error) {
+	if s.mysql {
+		return mysql.Parse(sql)
+	}
 	if err := scan.CheckNesting(sql); err != nil {
 		return nil, err
 	}

@@ -80,6 +80,7 @@ type Session struct {
 	idleTxTimeout    time.Duration
 	fastPaths        bool
 	bulkInserts      bool
+	mysql            bool         // herd.dialect: texts are MySQL's SQL
 	interrupt        func() error // pendingInterrupt, bound once
 	modes            txModes
 	defaults         txModes

@@ -146,7 +146,11 @@ func (s *Session) setArgument(a ast.Expr) (string, error) {
 			return zoneOfSeconds(iv.Micros / 1000000), nil
 		}
 	}
-	return "", sqlerr.Unsupported("expression as a value of SET")
+	d, err := s.evaluateArguments([]ast.Expr{a}, []types.OID{types.TextOID}, "", nil)
+	if err != nil || d[0].Null {
+		return "", err
+	}
+	return string(d[0].B), nil
 }
 
 // showColumns are the columns of SHOW.

@@ -78,6 +78,9 @@ func init() { // not an initializer: switchUser leads back to it
 		"herd.bulk_insert": func(s *Session, value string) {
 			s.bulkInserts = value == "on"
 		},
+		"herd.dialect": func(s *Session, value string) {
+			s.mysql = value == "mysql"
+		},
 		"plan_cache_mode": func(s *Session, value string) {
 			s.planMode = planner.CacheAuto
 			switch value {

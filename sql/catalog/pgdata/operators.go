@@ -62,7 +62,12 @@ var loadOperators = sync.OnceValue(func() *operIndex {
 func OperatorsByName(name string) []*Operator { return loadOperators().byName[name] }
 
 // OperatorByOID returns an operator, nil when there is none.
-func OperatorByOID(id types.OID) *Operator { return loadOperators().byOID[id] }
+func OperatorByOID(id types.OID) *Operator {
+	if o := loadOperators().byOID[id]; o != nil {
+		return o
+	}
+	return loadMySQL().opOID[id]
+}
 
 // OperatorByTypes returns the operator with exactly these argument types (left 0 = prefix),
 // nil when there is none.

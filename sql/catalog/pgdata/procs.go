@@ -101,7 +101,12 @@ var loadProcs = sync.OnceValue(func() *procIndex {
 func FuncsByName(name string) []*Proc { return loadProcs().byName[name] }
 
 // FuncByOID returns a built-in function, nil when there is none.
-func FuncByOID(id types.OID) *Proc { return loadProcs().byOID[id] }
+func FuncByOID(id types.OID) *Proc {
+	if p := loadProcs().byOID[id]; p != nil {
+		return p
+	}
+	return loadMySQL().procOID[id]
+}
 
 // Procs returns all built-in functions in order of object identifier.
 func Procs() []Proc { return loadProcs().list }
