@@ -11,10 +11,11 @@ import (
 // CacheMode is plan_cache_mode.
 type CacheMode uint8
 
+// Values of plan_cache_mode.
 const (
-	CacheAuto CacheMode = iota
-	CacheForceGeneric
-	CacheForceCustom
+	CacheAuto         CacheMode = iota // by PostgreSQL's policy
+	CacheForceGeneric                  // one plan for all values
+	CacheForceCustom                   // a plan for each execution's values
 )
 
 // customPlans is how many plans for particular values are made before the generic plan is considered.

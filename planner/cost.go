@@ -16,6 +16,7 @@ const (
 	costIndexRow  = 0.006  // an index entry
 	costFetch     = 0.03   // from an index entry to its row
 	costSeek      = 0.05   // a descent of a tree
+	costVirtual   = 0.05   // a row of a catalog, which is computed
 	costHashBuild = 0.015
 	costHashProbe = 0.0075
 	costDisabled  = 1e10
@@ -202,10 +203,29 @@ func (r *root) distinctOf(e plan.Expr) float64 {
 	if c.Type == types.BoolOID {
 		return 2
 	}
+	if n := virtualColumn(rel, c.Num); n > 0 {
+		return math.Max(1, rows/n)
+	}
 	return math.Max(1, math.Min(distinct, rows))
 }
 
+// virtualColumn is how many rows of a base catalog have one value of a column, as its access paths declare; 0 unknown.
+func virtualColumn(rel *catalog.Relation, num int16) float64 {
+	if rel.Virtual == nil {
+		return 0
+	}
+	for _, p := range rel.Virtual.Paths() {
+		if len(p.Cols) == 1 && p.Cols[0] == num {
+			return p.Rows
+		}
+	}
+	return 0
+}
+
 func uniqueColumn(rel *catalog.Relation, num int16) bool {
+	if virtualColumn(rel, num) == 1 {
+		return true
+	}
 	if pk := rel.PrimaryKey; pk != nil && len(pk.Keys) == 1 && pk.Keys[0].Attno == num {
 		return true
 	}
@@ -219,7 +239,10 @@ func uniqueColumn(rel *catalog.Relation, num int16) bool {
 
 // tableRows is the number of rows of a table.
 func (r *root) tableRows(rel *catalog.Relation) float64 {
-	if rel.Virtual != nil || rel.OID < pgdata.FirstUserOID {
+	if rel.Virtual != nil || rel.OID < pgdata.FirstUserOID { // not in Sizes: catalogs grow, their plans stay
+		if n := r.ps.b.cat.RowCount(rel); n > 0 {
+			return float64(n)
+		}
 		return 1000
 	}
 	for i := range r.ps.out.Sizes {

@@ -199,6 +199,10 @@ func (f *folder) expr(e plan.Expr) plan.Expr {
 			d.Arg = in.Arg
 			return &d
 		}
+	case *plan.CoerceToDomain:
+		if !x.NotNull && len(x.Checks) == 0 { // nothing to check: another name for the value
+			return f.expr(&plan.Relabel{Typed: x.Typed, Arg: x.Arg, Form: x.Form})
+		}
 	case *plan.CoerceViaIO:
 		return f.eval(n, []plan.Expr{x.Arg}, viaIOVolatility(x))
 	case *plan.ArrayCoerce:

@@ -193,12 +193,12 @@ func seriesRows(e plan.Expr) float64 {
 // virtualPaths lists the access paths a base catalog declares.
 func (r *root) virtualPaths(b *baseRel) {
 	vt := r.virtual(b.table)
-	b.tuples = 1000
+	b.tuples = r.tableRows(b.table)
 	full := &path{shape: shapeVirtual, rels: rset(b.rte), rel: b, vpath: -1, filter: clauseExprs(b.clauses)}
 	full.all = full.filter
 	b.rows = clampRows(b.tuples * r.selClauses2(b.clauses))
 	full.rows = b.rows
-	full.total = b.tuples * (costTuple*2 + float64(len(b.clauses))*costOperator)
+	full.total = b.tuples * (costVirtual + float64(len(b.clauses))*costOperator)
 	b.paths = append(b.paths, full)
 	for i, ap := range vt.Paths() {
 		r.virtualPath(b, i, ap)
@@ -247,9 +247,12 @@ func (r *root) virtualPath(b *baseRel, i int, ap catalog.AccessPath) {
 		p.filter = append(p.filter, extra...)
 		p.all = append(append([]plan.Expr(nil), p.all...), extra...)
 	}
-	n := math.Max(1, ap.Rows)
+	n := ap.Rows
+	if n == 0 {
+		n = math.Max(1, b.tuples/8)
+	}
 	p.rows = math.Max(1, math.Min(n, b.rows))
-	p.total = 0.02 + n*(costTuple+float64(len(p.filter))*costOperator)
+	p.total = costSeek + n*(costVirtual+float64(len(p.filter))*costOperator)
 	if !joined {
 		b.rows = math.Min(b.rows, p.rows)
 		b.paths[0].rows = b.rows

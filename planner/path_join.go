@@ -476,19 +476,22 @@ func candidatesOf(paths []*path) []*path {
 	return out
 }
 
-func (r *root) newJoin(j *joinRel, typ plan.JoinType, lp, rp *path, above []*clause) *path {
+func (r *root) newJoin(j *joinRel, typ plan.JoinType, lp, rp *path, on, above []*clause) *path {
 	p := &path{join: typ, left: lp, right: rp, rels: lp.rels.union(rp.rels), rows: j.rows}
 	if typ == plan.JoinSemi || typ == plan.JoinAnti {
 		p.rels = lp.rels
 	}
 	p.above = clauseExprs(above)
 	p.req = lp.req.union(rp.req).minus(p.rels.union(rp.rels))
+	if !p.req.empty() { // for one row of what the parameters come from
+		p.rows = math.Min(p.rows, r.joinRows(typ, lp.rows, rp.rows, on, above))
+	}
 	return p
 }
 
 // paramNest runs the right path once for each left row with the left row's values as parameters.
 func (r *root) paramNest(g *region, j *joinRel, typ plan.JoinType, lp, rp *path, on, above []*clause) *path {
-	p := r.newJoin(j, typ, lp, rp, above)
+	p := r.newJoin(j, typ, lp, rp, on, above)
 	p.shape, p.order = shapeNest, lp.order
 	inner := rp.rels.union(rp.req)
 	enforced := rp.shape == shapeScan || rp.shape == shapeIndex || rp.shape == shapeVirtual
@@ -509,7 +512,7 @@ func (r *root) paramNest(g *region, j *joinRel, typ plan.JoinType, lp, rp *path,
 
 // plainNest compares all pairs of rows.
 func (r *root) plainNest(j *joinRel, typ plan.JoinType, lp, rp *path, on, above []*clause, enabled bool) *path {
-	p := r.newJoin(j, typ, lp, rp, above)
+	p := r.newJoin(j, typ, lp, rp, on, above)
 	p.shape, p.order, p.quals, p.materialize = shapeNest, lp.order, clauseExprs(on), true
 	p.start = lp.start + rp.start
 	pairs := lp.rows * rp.rows
@@ -526,7 +529,7 @@ func (r *root) plainNest(j *joinRel, typ plan.JoinType, lp, rp *path, on, above 
 
 // hashPath builds a table from the right rows and probes it with the left ones; nil when no condition can be hashed.
 func (r *root) hashPath(j *joinRel, typ plan.JoinType, lp, rp *path, lrels, rrels relset, on, above []*clause) *path {
-	p := r.newJoin(j, typ, lp, rp, above)
+	p := r.newJoin(j, typ, lp, rp, on, above)
 	p.shape = shapeHash
 	for _, c := range on {
 		if k, ok := r.orient(c, lrels, rrels); ok {
@@ -573,11 +576,14 @@ func (r *root) addPath(j *joinRel, p *path) {
 	}
 	keep = append(keep, p)
 	if len(keep) > pathsPerRel {
-		worst := 0
+		worst, plain := -1, cheapest(keep, 0)
 		for i, o := range keep {
-			if o.total > keep[worst].total && o.order == nil {
+			if o != plain && o.order == nil && (worst < 0 || o.total > keep[worst].total) {
 				worst = i
 			}
+		}
+		if worst < 0 {
+			worst = len(keep) - 1
 		}
 		keep = append(keep[:worst], keep[worst+1:]...)
 	}

@@ -149,9 +149,26 @@ func (g *region) collectOuter(x *jjoin) error {
 				u.need = u.need.union(s.rel.lateral.minus(right))
 			}
 		}
+		sub.offer(u.on, right)
 	}
 	g.units = append(g.units, u)
 	return nil
+}
+
+// offer lets the members of an outer join's right side use the join's conditions on their keys: a row of the left side then
+// finds its partners by index, through the joins inside.
+func (g *region) offer(on []*clause, right relset) {
+	for _, u := range g.units {
+		if u.typ != plan.JoinInner || u.rel == nil {
+			continue
+		}
+		for _, c := range on {
+			outer := c.rels.minus(right)
+			if c.call != nil && !outer.empty() && c.rels.overlaps(u.rels) && c.rels.minus(outer).within(u.rels) {
+				u.rel.joins = append(u.rel.joins[:len(u.rel.joins):len(u.rel.joins)], c)
+			}
+		}
+	}
 }
 
 func (g *region) collectFull(x *jjoin) error {

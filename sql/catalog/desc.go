@@ -255,7 +255,8 @@ func (r *Relation) Prepare() *Relation {
 // Layout returns the row layout of the relation's columns.
 func (r *Relation) Layout() *row.Layout { return r.layout }
 
-// AccessPath is a way to read a virtual table: Cols are attribute numbers that can be pinned by equality; Rows the expected result.
+// AccessPath is a way to read a virtual table: Cols are attribute numbers that can be pinned by equality; Rows the expected
+// result, 0 a good part of the table.
 type AccessPath struct {
 	Cols []int16
 	Rows float64

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -85,8 +86,25 @@ func (t *baseTable) addPath(cols []int16, unique bool) {
 				rows = 1
 			}
 		}
+		if t.fewValued(cols[:n]) {
+			rows = 0
+		}
 		t.paths = append(t.paths, AccessPath{Cols: cols[:n:n], Rows: rows})
 	}
+}
+
+// fewValued says whether columns have few values, each in many rows: the classes of objects and their schemas.
+func (t *baseTable) fewValued(cols []int16) bool {
+	for _, c := range cols {
+		switch name := t.rel.Columns[c-1].Name; name {
+		case "classid", "refclassid", "classoid":
+		default:
+			if !strings.HasSuffix(name, "namespace") {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // sameColumns compares two lists as sets.
@@ -160,8 +178,10 @@ func (t *baseTable) estimate(objects int64) int64 {
 		return rows + 2*objects
 	case "pg_class", "pg_type":
 		return rows + objects/2
+	case "pg_index", "pg_constraint", "pg_attrdef", "pg_statistic", "pg_description":
+		return rows + objects/5
 	}
-	return rows + objects/5
+	return rows + 20
 }
 
 // load decodes the rows of pgdata.
