@@ -25,8 +25,11 @@ type LogSync struct {
 
 // Config holds the value of every key. Load makes it; nobody writes to it afterwards.
 type Config struct {
-	// Mode is "standalone".
+	// Mode is "standalone" or "cluster".
 	Mode string
+	// NodeID, ClusterAddress, ClusterJoin, ClusterSecret and ElectionTimeout are of a node of a cluster.
+	NodeID, ClusterAddress, ClusterJoin, ClusterSecret string
+	ElectionTimeout                                    time.Duration
 	// Host and Port say where PostgreSQL clients connect. An empty host is every address of the machine; port 0 is any free one.
 	Host string
 	Port int64

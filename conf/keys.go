@@ -11,8 +11,18 @@ const (
 
 // table is every key of the server, in the order `herd conf` prints them.
 var table = []Key{
-	choiceKey("server.mode", "standalone", []string{"standalone"}, func(c *Config) *string { return &c.Mode },
-		"How the server runs: standalone keeps its log in local files."),
+	choiceKey("server.mode", "standalone", []string{"standalone", "cluster"}, func(c *Config) *string { return &c.Mode },
+		"How the server runs: standalone keeps its log in local files, cluster shares it with other nodes."),
+	stringKey("server.node.id", "", "a name", func(c *Config) *string { return &c.NodeID },
+		"Name of this node of a cluster; it stays the same when the address changes."),
+	stringKey("server.cluster.address", "127.0.0.1:7260", "host:port", func(c *Config) *string { return &c.ClusterAddress },
+		"Address that the other nodes of a cluster connect to."),
+	stringKey("server.cluster.join", "", "host:port", func(c *Config) *string { return &c.ClusterJoin },
+		"Cluster address of any node of the cluster that a node with an empty base folder joins; empty: it begins a cluster. A node that was a member comes back without it."),
+	stringKey("server.cluster.secret", "", "at least 16 characters", func(c *Config) *string { return &c.ClusterSecret },
+		"Secret that all nodes of a cluster share; who does not know it is not talked to. Better in the environment (HERD_SERVER_CLUSTER_SECRET) than on a command line."),
+	millisKey("server.cluster.election.timeout", "600", 100*time.Millisecond, time.Minute, func(c *Config) *time.Duration { return &c.ElectionTimeout },
+		"Time without a word from a database's leader after which its other replicas elect one."),
 	stringKey("server.host", "127.0.0.1", "an address or host name", func(c *Config) *string { return &c.Host },
 		"Address that PostgreSQL clients connect to; empty: every address of the machine."),
 	intKey("server.port", "5432", 0, 65535, func(c *Config) *int64 { return &c.Port },

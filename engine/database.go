@@ -29,6 +29,7 @@ type Database struct {
 	store          *storage.Store
 	closeManifests func() error
 	log            txlog.Log
+	verify         func() error // that this node leads; nil when no other can
 	applier        *applier
 	locks          *lock.Manager
 

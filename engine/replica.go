@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"herd/sql/sqlerr"
@@ -31,7 +32,26 @@ func (db *Database) join(m storage.Manifest) error {
 		Replica: a, Fatal: db.eng.o.Fatal,
 	})
 	db.log = log
+	if v, ok := log.(txlog.Verifier); ok {
+		db.verify = v.Verify
+	}
 	return err
+}
+
+// leads returns when no other node can have ordered anything before the call that this one does not have.
+func (db *Database) leads() error {
+	err := db.verify()
+	if errors.Is(err, txlog.ErrLost) {
+		return db.notLeading()
+	}
+	if err != nil {
+		return logError(err)
+	}
+	return nil
+}
+
+func (db *Database) notLeading() error {
+	return sqlerr.Fatal(sqlerr.AdminShutdown, "this server does not lead database \"%s\"", db.Name())
 }
 
 // begin begins an epoch: its entry comes first, and nothing else is ordered before it is durable.
@@ -69,7 +89,7 @@ func (db *Database) mayOrder(k txlog.Kind) error {
 	case r == leading, r == opening && k == txlog.Open:
 		return nil
 	}
-	return sqlerr.Fatal(sqlerr.AdminShutdown, "this server does not lead database \"%s\"", db.Name())
+	return db.notLeading()
 }
 
 // Applied implements txlog.Replica.

@@ -51,18 +51,21 @@ func (t *cancelTable) unregister(pid int32) {
 	t.mu.Unlock()
 }
 
-// fire interrupts the statement of the connection that owns pid and secret; a wrong key does nothing.
-func (t *cancelTable) fire(pid, secret int32) {
+// fire interrupts the statement of the connection that owns pid and secret; a wrong key does nothing and
+// gives false.
+func (t *cancelTable) fire(pid, secret int32) bool {
 	t.mu.Lock()
 	e, ok := t.keys[pid]
 	t.mu.Unlock()
 	if !ok {
-		return
+		return false
 	}
 	var a, b [4]byte
 	binary.BigEndian.PutUint32(a[:], uint32(e.secret))
 	binary.BigEndian.PutUint32(b[:], uint32(secret))
-	if subtle.ConstantTimeCompare(a[:], b[:]) == 1 {
-		e.cancel()
+	if subtle.ConstantTimeCompare(a[:], b[:]) != 1 {
+		return false
 	}
+	e.cancel()
+	return true
 }

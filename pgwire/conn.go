@@ -28,7 +28,9 @@ type conn struct {
 
 	target      atomic.Pointer[session.Session] // where cancel requests go
 	terminating atomic.Bool
-	skip        bool // an extended-protocol error: ignore messages until Sync
+	start       []byte // the start-up message, for another node
+	relayed     bool   // by another node
+	skip        bool   // an extended-protocol error: ignore messages until Sync
 	inCopy      bool
 }
 
@@ -73,6 +75,11 @@ func (c *conn) open() error {
 	info, err := c.startup()
 	if err != nil {
 		return err
+	}
+	if done, err := c.relay(info.Database); err != nil {
+		return err
+	} else if done {
+		return errQuiet
 	}
 	if n := c.l.opts.MaxConnections; n > 0 && c.l.Connections() > int64(n) {
 		return sqlerr.Fatal(sqlerr.TooManyConnections, "sorry, too many clients already")

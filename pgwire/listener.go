@@ -33,6 +33,7 @@ type Options struct {
 	MaxConnections int
 	// StartupTimeout bounds the time from accept to a finished authentication.
 	StartupTimeout time.Duration
+	Router         Router // nil: every session runs here
 	Logger         *slog.Logger
 }
 

@@ -50,9 +50,12 @@ func (c *conn) startup() (*session.StartupInfo, error) {
 		case code == codeGSSENC && len(body) == 4:
 			_, err = c.nc.Write([]byte{'N'})
 		case code == codeCancel && len(body) == 12:
-			c.l.cancels.fire(int32(binary.BigEndian.Uint32(body[4:])), int32(binary.BigEndian.Uint32(body[8:])))
+			c.l.cancel(int32(binary.BigEndian.Uint32(body[4:])), int32(binary.BigEndian.Uint32(body[8:])))
 			return nil, errQuiet
 		case code>>16 == 3:
+			if c.l.opts.Router != nil {
+				c.start = bytes.Clone(body)
+			}
 			return c.parseStartup(code, body[4:])
 		default:
 			return nil, sqlerr.Fatal(sqlerr.FeatureNotSupported,

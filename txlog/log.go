@@ -109,6 +109,12 @@ type Log interface {
 	Close() error
 }
 
+// Verifier is a Log that another node may have become the writer of.
+type Verifier interface {
+	// Verify returns when this node is known to have been the writer at a moment after the call; ErrLost when it is not.
+	Verify() error
+}
+
 var _ Log = (*Local)(nil)
 
 // Applier is a state machine that a log drives.

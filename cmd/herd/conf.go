@@ -41,9 +41,10 @@ func newConfCommand() *cobra.Command {
 
 // confFlags are the flags that take part in the configuration.
 type confFlags struct {
-	file                      string
-	sets                      []string
-	mode, host, port, baseDir string
+	file                         string
+	sets                         []string
+	mode, host, port, baseDir    string
+	nodeID, clusterAddress, join string
 }
 
 func (f *confFlags) register(c *cobra.Command) {
@@ -54,6 +55,9 @@ func (f *confFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.host, "host", "", "same as --set server.host=")
 	flags.StringVar(&f.port, "port", "", "same as --set server.port=")
 	flags.StringVar(&f.baseDir, "base-dir", "", "same as --set server.base.dir=")
+	flags.StringVar(&f.nodeID, "node-id", "", "same as --set server.node.id=")
+	flags.StringVar(&f.clusterAddress, "cluster-address", "", "same as --set server.cluster.address=")
+	flags.StringVar(&f.join, "join", "", "same as --set server.cluster.join=")
 }
 
 // load reads file, environment and flags.
@@ -68,6 +72,7 @@ func (f *confFlags) load(c *cobra.Command) (*conf.Config, error) {
 	}
 	for _, short := range []struct{ flag, key, value string }{
 		{"mode", "server.mode", f.mode}, {"host", "server.host", f.host}, {"port", "server.port", f.port}, {"base-dir", "server.base.dir", f.baseDir},
+		{"node-id", "server.node.id", f.nodeID}, {"cluster-address", "server.cluster.address", f.clusterAddress}, {"join", "server.cluster.join", f.join},
 	} {
 		if c.Flags().Changed(short.flag) {
 			s.Sets = append(s.Sets, conf.Setting{Key: short.key, Value: short.value, Flag: "--" + short.flag})

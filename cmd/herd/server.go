@@ -122,11 +122,18 @@ func (in *instance) announce(out io.Writer, endpoint *web.Server) {
 func (in *instance) close(endpoint *web.Server) error {
 	const patience = 10 * time.Second
 	in.stopping.Store(true)
+	if in.node != nil {
+		in.node.StepDown()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := in.listener.Close(ctx)
 	if endpoint != nil {
 		err = errors.Join(err, endpoint.Close(ctx))
 	}
-	return errors.Join(err, in.engine.Close())
+	err = errors.Join(err, in.engine.Close())
+	if in.node != nil {
+		err = errors.Join(err, in.node.Close())
+	}
+	return err
 }

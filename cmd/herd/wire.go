@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,6 +14,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"herd/cluster"
 	"herd/conf"
 	"herd/engine"
 	"herd/internal/mem"
@@ -26,6 +29,7 @@ type instance struct {
 	config   *conf.Config
 	logger   *slog.Logger
 	memory   *mem.Account
+	node     *cluster.Node // nil: standalone
 	engine   *engine.Engine
 	sessions *session.Server
 	listener *pgwire.Listener
@@ -40,6 +44,9 @@ func openInstance(c *conf.Config, logger *slog.Logger) (_ *instance, err error) 
 		if err != nil && in.engine != nil {
 			_ = in.engine.Close() // the first error is the one to tell
 		}
+		if err != nil && in.node != nil {
+			_ = in.node.Close() // as above
+		}
 	}()
 	limit, err := memoryLimit(c.MemoryMaxBytes)
 	if err != nil {
@@ -52,20 +59,35 @@ func openInstance(c *conf.Config, logger *slog.Logger) (_ *instance, err error) 
 	}
 	const accountedShare = 0.6 // of the limit; the rest is the collector's slack and what is not accounted
 	in.memory = mem.NewRoot(int64(float64(limit) * accountedShare))
-	if in.engine, err = engine.Open(engineOptions(c, fsys, limit, in.memory, logger)); err != nil {
+	o := engineOptions(c, fsys, limit, in.memory, logger)
+	if c.Mode == modeCluster {
+		if in.node, err = openNode(c, fsys, &o, logger); err != nil {
+			return nil, err
+		}
+		o.OpenLog = in.node.OpenLog
+	}
+	if in.engine, err = engine.Open(o); err != nil {
 		return nil, err
 	}
 	if in.sessions, err = session.New(in.sessionOptions(fsys, verifier)); err != nil {
 		return nil, err
 	}
-	if err := in.loadUsers(); err != nil {
-		return nil, err
+	if in.node == nil { // a node makes roles when it leads
+		if err := in.loadUsers(); err != nil {
+			return nil, err
+		}
 	}
 	if in.listener, err = in.listen(); err != nil {
 		return nil, err
 	}
 	if a, ok := in.listener.Addr().(*net.TCPAddr); ok && c.Port == 0 {
 		in.sessions.SetPort(a.Port)
+	}
+	if in.node == nil {
+		return in, nil
+	}
+	if err := in.startNode(); err != nil {
+		return nil, errors.Join(err, in.listener.Close(context.Background()))
 	}
 	return in, nil
 }
@@ -106,10 +128,14 @@ func (in *instance) sessionOptions(fsys vfs.FS, verifier string) session.Options
 	if c.Port != 0 { // a port that the system chooses is known when it is bound
 		settings = append(settings, session.Setting{Name: "port", Value: strconv.FormatInt(c.Port, 10)})
 	}
-	return session.Options{
+	o := session.Options{
 		Engine: in.engine, Memory: in.memory, SpillFS: fsys, SpillDir: c.TmpDir(), Password: verifier, PlanCacheBytes: c.PlanCacheBytes,
 		Settings: settings, Logger: in.logger,
 	}
+	if in.node != nil {
+		o.Cluster = in.node
+	}
+	return o
 }
 
 func (in *instance) listen() (*pgwire.Listener, error) {
@@ -117,6 +143,9 @@ func (in *instance) listen() (*pgwire.Listener, error) {
 	o := pgwire.Options{Address: c.Address(), MaxConnections: int(c.MaxConnections), Logger: in.logger}
 	if c.Auth == "scram" {
 		o.Auth = pgwire.AuthSCRAM
+	}
+	if in.node != nil {
+		o.Router = in.node
 	}
 	if c.SSL {
 		config, err := tlsConfig(c)
@@ -145,6 +174,9 @@ func tlsConfig(c *conf.Config) (*tls.Config, error) {
 // firstPassword returns the verifier of the superuser's password for a folder that is not there yet: from HERD_PASSWORD,
 // or made up when clients will have to give one, and empty otherwise.
 func (in *instance) firstPassword(fsys vfs.FS) (string, error) {
+	if in.config.Mode == modeCluster && in.config.ClusterJoin != "" {
+		return "", nil // the cluster has its roles
+	}
 	if _, err := fsys.Stat("herd.start", filepath.Join(in.config.DataDir(), "FORMAT")); err == nil {
 		return "", nil
 	}

@@ -64,6 +64,13 @@ func (r *Reader) Bulk(on bool) {
 // Buffered returns how many bytes are waiting unread in the buffer.
 func (r *Reader) Buffered() int { return r.w - r.r }
 
+// Take returns the bytes that are waiting unread and forgets them: somebody else reads the connection from now on.
+func (r *Reader) Take() []byte {
+	p := r.buf[r.r:r.w]
+	r.r, r.w = 0, 0
+	return p
+}
+
 // Fresh reports whether bytes came from the connection since the last call.
 func (r *Reader) Fresh() bool {
 	fresh := r.seen != r.BytesRead

@@ -66,14 +66,38 @@ func (srv *Server) createDatabase(d *catalog.Database) error {
 	if err := srv.engine.CreateDatabase(d.Name, id); err != nil {
 		return err
 	}
-	err = srv.bootstrapDatabase(d.Name)
+	if err = srv.await(id); err == nil {
+		err = srv.bootstrapDatabase(d.Name)
+	}
 	if err == nil {
 		err = srv.systemTx(func(w *catalog.Writer) error { return w.CreateDatabase(d) })
 	}
 	if err != nil {
-		srv.engine.DropDatabase(d.Name)
+		_ = srv.dropStore(d.Name, id) // the first error is the one to tell
 	}
 	return err
+}
+
+// await waits until a database that was just made takes commits, which takes an election when several nodes share it.
+func (srv *Server) await(oid uint32) error {
+	if srv.opts.Cluster == nil {
+		return nil
+	}
+	if err := srv.opts.Cluster.Await(oid); err != nil {
+		return sqlerr.New(sqlerr.CannotConnectNow, "the cluster has not taken the new database").WithDetail("%v", err)
+	}
+	return nil
+}
+
+// dropStore removes a database's store, on all nodes that have it.
+func (srv *Server) dropStore(name string, oid uint32) error {
+	if err := srv.engine.DropDatabase(name); err != nil || srv.opts.Cluster == nil {
+		return err
+	}
+	if err := srv.opts.Cluster.Dropped(oid); err != nil {
+		return sqlerr.New(sqlerr.CannotConnectNow, "the other nodes have not heard that database \"%s\" was dropped", name).WithDetail("%v", err)
+	}
+	return nil
 }
 
 // databaseOption applies one option of CREATE DATABASE.
@@ -144,7 +168,7 @@ func (s *Session) dropDatabase(st *ast.DropDatabase) error {
 		return err
 	}
 	s.srv.catalogs.forget(st.Name)
-	return s.srv.engine.DropDatabase(st.Name)
+	return s.srv.dropStore(st.Name, uint32(d.OID))
 }
 
 // evict makes sure that nobody uses the database: with FORCE its sessions end, else those that stay are a 55006.
@@ -236,8 +260,9 @@ func (s *Session) changeConfig(config []string, set *ast.SetVar) ([]string, erro
 	return append(out, n+"="+checked), nil
 }
 
-// bootstrap makes the system database's rows and the first databases on a new data folder.
-func (srv *Server) bootstrap() error {
+// Bootstrap makes the system database's rows and the first databases on a new data folder, and puts the databases of an old
+// one in order. New does it, except on a node of a cluster: there the node that begins the cluster does, once it leads.
+func (srv *Server) Bootstrap() error {
 	sys := srv.engine.System()
 	fresh, err := srv.isFresh(sys)
 	if err != nil {
@@ -259,6 +284,9 @@ func (srv *Server) bootstrap() error {
 		if err := srv.engine.CreateDatabase(name, id); err != nil {
 			return err
 		}
+		if err := srv.await(id); err != nil {
+			return err
+		}
 		if err := srv.bootstrapDatabase(name); err != nil {
 			return err
 		}
@@ -269,13 +297,24 @@ func (srv *Server) bootstrap() error {
 // resume puts the databases of a data folder in order that a server has left.
 func (srv *Server) resume() error {
 	for _, d := range srv.engine.Databases() {
-		db, err := srv.engine.Database(d.Name)
-		if err == nil {
-			err = srv.voidBuilds(db)
+		if err := srv.Resume(d.OID); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// Resume puts a database in order whose leader, this server or another, has ended.
+func (srv *Server) Resume(oid uint32) error {
+	for _, d := range srv.engine.Databases() {
+		if d.OID != oid {
+			continue
+		}
+		db, err := srv.engine.Database(d.Name)
 		if err != nil {
 			return err
 		}
+		return srv.voidBuilds(db)
 	}
 	return nil
 }

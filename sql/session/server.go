@@ -29,7 +29,17 @@ type Options struct {
 	Password string
 	// PlanCacheBytes bounds the plans that sessions share; 0 keeps none.
 	PlanCacheBytes int64
-	Logger         *slog.Logger
+	// Cluster is the cluster that the server is a node of, nil for none. Nothing is made at start then: see Bootstrap.
+	Cluster Cluster
+	Logger  *slog.Logger
+}
+
+// Cluster is what sessions need of the nodes that share the databases.
+type Cluster interface {
+	// Await returns when a database that was just made leads here and the other nodes know of it.
+	Await(oid uint32) error
+	// Dropped tells them that it is no more.
+	Dropped(oid uint32) error
 }
 
 // Server is what the sessions of a process share.
@@ -181,7 +191,10 @@ func New(o Options) (*Server, error) {
 	}
 	srv.envs.init()
 	srv.plans = planner.NewCache(o.PlanCacheBytes)
-	if err := srv.bootstrap(); err != nil {
+	if o.Cluster != nil {
+		return srv, nil
+	}
+	if err := srv.Bootstrap(); err != nil {
 		return nil, err
 	}
 	return srv, nil

@@ -1,0 +1,323 @@
+package cluster
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sort"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// What nodes and `herd cluster` ask of a node.
+const (
+	opJoin     = "join"     // let a node in, or note its new address
+	opRegister = "register" // a database was made
+	opDrop     = "drop"     // a database was dropped
+	opProgress = "progress" // how far is a group here
+	opCancel   = "cancel"   // a client's cancel request
+	opStatus   = "status"
+	opRemove   = "remove"   // a node leaves the cluster
+	opTransfer = "transfer" // leaderships go to a node
+	opDrain    = "drain"    // leaderships of the node that is asked go to others
+)
+
+// request is one question.
+type request struct {
+	Op       string
+	Node     *NodeInfo     `json:",omitempty"`
+	Database *DatabaseInfo `json:",omitempty"`
+	ID       string        `json:",omitempty"` // of a node
+	OID      uint32        `json:",omitempty"`
+	PID      int32         `json:",omitempty"`
+	Secret   int32         `json:",omitempty"`
+	Hops     int           `json:",omitempty"` // how often it was passed on
+}
+
+// answer is what comes back.
+type answer struct {
+	Error    string  `json:",omitempty"`
+	Leader   bool    `json:",omitempty"` // the error: nobody is known to lead
+	Known    bool    `json:",omitempty"`
+	Index    uint64  `json:",omitempty"`
+	Instance string  `json:",omitempty"`
+	Status   *Status `json:",omitempty"`
+}
+
+// RefusedError is what a node answered instead of doing what was asked.
+type RefusedError struct {
+	Reason string
+	Final  bool // asking again will not help
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Reason }
+
+// errNoLeader: the system group has no leader that this node knows.
+var errNoLeader = errors.New("the cluster has no leader at the moment: fewer than half of its nodes can be reached")
+
+// Status is what a node knows of the cluster.
+type Status struct {
+	Node      string // that answers
+	Leader    string // of the system group, "" when none is known
+	Nodes     []NodeInfo
+	Databases []DatabaseStatus
+}
+
+// DatabaseStatus is one database as the node that answers sees it.
+type DatabaseStatus struct {
+	DatabaseInfo
+	Leader   string
+	Term     uint64
+	Commit   uint64 // Raft index agreed on, as far as this node knows
+	Applied  uint64
+	Entry    uint64 // last log entry of the state here
+	Replicas []ReplicaStatus
+}
+
+// ReplicaStatus is one member of a database's group.
+type ReplicaStatus struct {
+	Node  string
+	Voter bool
+}
+
+// ask sends a request to a cluster address.
+func (n *Node) ask(address string, r request) (answer, error) { return ask(n.tls, address, r) }
+
+func ask(config *tls.Config, address string, r request) (answer, error) {
+	const patience = 2 * raftTimeout
+	nc, err := dial(config, address, dialTimeout, hello{For: forRequest})
+	if err != nil {
+		return answer{}, err
+	}
+	defer nc.Close()
+	_ = nc.SetDeadline(time.Now().Add(patience)) // fails only on a closed connection, which the write tells
+	var a answer
+	if err := writeMessage(nc, r); err != nil {
+		return a, fmt.Errorf("ask %s at %s: %w", r.Op, address, err)
+	}
+	if err := readMessage(nc, &a); err != nil {
+		return a, fmt.Errorf("ask %s at %s: %w", r.Op, address, err)
+	}
+	switch {
+	case a.Leader:
+		return a, errNoLeader
+	case a.Error != "":
+		return a, &RefusedError{Reason: a.Error}
+	}
+	return a, nil
+}
+
+// answer serves a request.
+func (n *Node) answer(nc net.Conn) {
+	var r request
+	_ = nc.SetReadDeadline(time.Now().Add(dialTimeout)) // fails only on a closed connection, which the read tells
+	if err := readMessage(nc, &r); err != nil {
+		return
+	}
+	a, err := n.handle(r)
+	if err != nil {
+		a.Error, a.Leader = err.Error(), errors.Is(err, errNoLeader)
+	}
+	if err := writeMessage(nc, a); err != nil {
+		n.o.Logger.Debug("answer a request", "op", r.Op, "error", err)
+	}
+}
+
+// handle does what was asked, here or at the leader of the system group.
+func (n *Node) handle(r request) (answer, error) {
+	switch r.Op {
+	case opProgress:
+		return n.progress(r.OID), nil
+	case opCancel:
+		if f := n.hooks().Cancel; f != nil {
+			f(r.PID, r.Secret)
+		}
+		return answer{}, nil
+	case opDrain:
+		n.StepDown()
+		return answer{}, n.leadsNothing()
+	case opStatus:
+		return answer{Status: n.Status()}, nil
+	case opJoin, opRegister, opDrop, opRemove, opTransfer:
+		return n.handleAtLeader(r)
+	}
+	return answer{}, fmt.Errorf("node %s does not know the request %q", n.o.ID, r.Op)
+}
+
+func (n *Node) handleAtLeader(r request) (answer, error) {
+	leader := n.system.leader()
+	if leader == "" {
+		return answer{}, errNoLeader
+	}
+	if leader != n.o.ID {
+		x, ok := n.system.node(leader)
+		if !ok || r.Hops > 2 {
+			return answer{}, errNoLeader
+		}
+		r.Hops++
+		return n.ask(x.Address, r)
+	}
+	switch r.Op {
+	case opJoin:
+		if r.Node == nil {
+			return answer{}, errors.New("nobody asks to join")
+		}
+		return answer{}, n.admit(*r.Node)
+	case opRegister:
+		if r.Database == nil {
+			return answer{}, errors.New("no database to register")
+		}
+		return answer{}, n.system.apply(command{Database: r.Database})
+	case opDrop:
+		return answer{}, n.system.apply(command{Drop: &r.OID})
+	case opTransfer:
+		return answer{}, n.transferTo(r.ID)
+	}
+	return answer{}, n.remove(r.ID)
+}
+
+// remove takes a node out of the cluster; the keepers of the groups take it out of theirs.
+func (n *Node) remove(id string) error {
+	x, ok := n.system.node(id)
+	if !ok {
+		return fmt.Errorf("there is no node %s", id)
+	}
+	if id == n.o.ID {
+		return fmt.Errorf("node %s leads the cluster: transfer the leadership to another node first", id)
+	}
+	if err := n.system.apply(command{Remove: x.ID}); err != nil {
+		return fmt.Errorf("remove node %s: %w", id, err)
+	}
+	return n.system.raft.RemoveServer(raft.ServerID(id), 0, raftTimeout).Error()
+}
+
+// transferTo gives the system group to a node; the databases follow it. "" is any other node.
+func (n *Node) transferTo(id string) error {
+	if id == "" {
+		return n.system.raft.LeadershipTransfer().Error()
+	}
+	x, ok := n.system.node(id)
+	switch {
+	case !ok:
+		return fmt.Errorf("there is no node %s", id)
+	case id == n.o.ID:
+		return nil
+	case !n.isVoter(n.system.raft, id):
+		return fmt.Errorf("node %s is still a learner", id)
+	}
+	return n.system.raft.LeadershipTransferToServer(raft.ServerID(id), raft.ServerAddress(x.Instance)).Error()
+}
+
+// StepDown gives the leaderships of this node to others, where there are any that can take them.
+func (n *Node) StepDown() {
+	if n.system.raft.State() == raft.Leader { // first: the others' leaderships go where this one is
+		if err := n.system.raft.LeadershipTransfer().Error(); err != nil {
+			n.o.Logger.Info("leadership of the cluster could not be handed over", "error", err)
+		}
+	}
+	for _, g := range n.allGroups() {
+		if !g.isLeader() {
+			continue
+		}
+		if err := g.raft.LeadershipTransfer().Error(); err != nil {
+			n.o.Logger.Info("leadership could not be handed over", "database", g.opening.Name, "error", err)
+		}
+	}
+}
+
+// leadsNothing says what this node still leads.
+func (n *Node) leadsNothing() error {
+	for _, g := range n.allGroups() {
+		if g.isLeader() {
+			return fmt.Errorf("node %s still leads database %q: no other replica could take it", n.o.ID, g.opening.Name)
+		}
+	}
+	if n.system.raft.State() == raft.Leader {
+		return fmt.Errorf("node %s still leads the cluster: no other node could take it", n.o.ID)
+	}
+	return nil
+}
+
+func (n *Node) progress(group uint32) answer {
+	a := answer{Instance: n.file.Instance}
+	if group == systemGroup {
+		a.Known, a.Index = true, n.system.raft.AppliedIndex()
+	} else if g := n.group(group); g != nil {
+		g.mu.Lock()
+		a.Known = !g.missing
+		g.mu.Unlock()
+		a.Index = g.raft.AppliedIndex()
+	}
+	return a
+}
+
+// Status tells what this node knows.
+func (n *Node) Status() *Status {
+	state, _ := n.system.view()
+	out := &Status{Node: n.o.ID, Leader: n.system.leader()}
+	for _, x := range state.Nodes {
+		out.Nodes = append(out.Nodes, x)
+	}
+	sort.Slice(out.Nodes, func(i, j int) bool { return out.Nodes[i].ID < out.Nodes[j].ID })
+	for oid, d := range state.Databases {
+		s := DatabaseStatus{DatabaseInfo: d}
+		if g := n.group(oid); g != nil {
+			g.status(&s)
+		}
+		out.Databases = append(out.Databases, s)
+	}
+	sort.Slice(out.Databases, func(i, j int) bool { return out.Databases[i].OID < out.Databases[j].OID })
+	return out
+}
+
+func (g *Group) status(s *DatabaseStatus) {
+	_, leader := g.raft.LeaderWithID()
+	s.Leader, s.Term = string(leader), g.raft.CurrentTerm()
+	s.Commit, s.Applied, s.Entry = g.raft.CommitIndex(), g.raft.AppliedIndex(), uint64(g.Durable())
+	f := g.raft.GetConfiguration()
+	if f.Error() != nil {
+		return
+	}
+	for _, m := range f.Configuration().Servers {
+		s.Replicas = append(s.Replicas, ReplicaStatus{string(m.ID), m.Suffrage == raft.Voter})
+	}
+}
+
+// Client asks nodes from outside, with the cluster's secret.
+type Client struct {
+	tls     *tls.Config
+	address string
+}
+
+// NewClient returns a client of the node at a cluster address.
+func NewClient(address, secret string) (*Client, error) {
+	config, err := secretTLS(secret)
+	return &Client{config, address}, err
+}
+
+// Status asks what the node knows.
+func (c *Client) Status() (*Status, error) {
+	a, err := ask(c.tls, c.address, request{Op: opStatus})
+	return a.Status, err
+}
+
+// Remove takes a node out of the cluster. What it has stays in its folder.
+func (c *Client) Remove(node string) error {
+	_, err := ask(c.tls, c.address, request{Op: opRemove, ID: node})
+	return err
+}
+
+// Transfer gives the leadership to a node, or to any other than the present one.
+func (c *Client) Transfer(node string) error {
+	_, err := ask(c.tls, c.address, request{Op: opTransfer, ID: node})
+	return err
+}
+
+// Drain gives all leaderships of the node that is asked to others.
+func (c *Client) Drain() error {
+	_, err := ask(c.tls, c.address, request{Op: opDrain})
+	return err
+}

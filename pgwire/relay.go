@@ -1,0 +1,107 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"herd/sql/sqlerr"
+)
+
+// Router says where sessions run when the server is one of several.
+type Router interface {
+	// Route returns a connection to the node that a session of client in a database runs on, nil when it is this one.
+	Route(database string, client net.Addr) (net.Conn, error)
+	// Serves tells whether it is this one.
+	Serves(database string) bool
+	// CancelElsewhere passes a cancel request on that no session here is meant by.
+	CancelElsewhere(pid, secret int32)
+}
+
+// relay hands the client's connection to the node that its session runs on, and returns when it has ended.
+func (c *conn) relay(database string) (done bool, err error) {
+	r := c.l.opts.Router
+	switch {
+	case r == nil:
+		return false, nil
+	case c.relayed && r.Serves(database):
+		return false, nil
+	case c.relayed: // never further: two nodes that take each other for the leader would pass it on for ever
+		return false, noLeader(database, errors.New("leadership has moved meanwhile"))
+	}
+	node, err := r.Route(database, c.nc.RemoteAddr())
+	if err != nil {
+		return false, noLeader(database, err)
+	}
+	if node == nil {
+		return false, nil
+	}
+	defer node.Close()
+	if err := c.splice(node); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.EOF) {
+		c.l.log.Debug("a relayed session has ended", "remote", c.nc.RemoteAddr().String(), "reason", err)
+	}
+	return true, nil
+}
+
+func noLeader(database string, err error) error {
+	return sqlerr.Fatal(sqlerr.CannotConnectNow, "the cluster cannot serve database \"%s\" at the moment", database).WithDetail("%v", err)
+}
+
+// splice sends the start-up message, then copies both ways until one side ends.
+func (c *conn) splice(node net.Conn) error {
+	head := binary.BigEndian.AppendUint32(nil, uint32(4+len(c.start)))
+	if _, err := node.Write(append(append(head, c.start...), c.in.Take()...)); err != nil {
+		return err
+	}
+	client := c.nc
+	if c.tls != nil {
+		client = c.tls
+	}
+	if err := c.nc.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	if c.terminating.Load() { // it was asked to before there was no deadline
+		return nil
+	}
+	sent := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(node, client)
+		node.Close() // the session has ended; this ends the copy below
+		sent <- err
+	}()
+	_, err := io.Copy(recordWriter{client}, node)
+	c.nc.Close()
+	return errors.Join(err, <-sent)
+}
+
+// ServeRelayed serves a client that another node relays; the connection is taken over.
+func (l *Listener) ServeRelayed(nc net.Conn, client net.Addr) {
+	c := newConn(l, relayedConn{nc, client})
+	c.relayed = true
+	if !l.add(c) {
+		nc.Close()
+		return
+	}
+	go c.run()
+}
+
+// relayedConn is a connection from another node that shows the client's address.
+type relayedConn struct {
+	net.Conn
+	client net.Addr
+}
+
+// RemoteAddr implements net.Conn.
+func (r relayedConn) RemoteAddr() net.Addr { return r.client }
+
+// Cancel interrupts a statement of this server's, as a cancel request that another node got.
+func (l *Listener) Cancel(pid, secret int32) { l.cancels.fire(pid, secret) }
+
+// cancel serves a cancel request; a session that is not here may be on another node.
+func (l *Listener) cancel(pid, secret int32) {
+	if !l.cancels.fire(pid, secret) && l.opts.Router != nil {
+		l.opts.Router.CancelElsewhere(pid, secret)
+	}
+}
