@@ -15,7 +15,8 @@
 //	    so that errors come from rows that PostgreSQL evaluates too.
 //	I4  exec reads through storage.View and writes and locks only through Tx.
 //	I5  Whoever writes a row locks its key first and then reads it from Tx.Newest, whether it waited or not.
-//	I6  Memory that grows with the data is asked for from an account before it is allocated; refusal means spill or 53200.
+//	I6  Memory that grows with the data is asked for from an account before it is allocated; refusal means spill, or 53200 for one
+//	    value that does not fit. What a spilling operator needs to get on at all (spillFloor) is granted whatever the limit says.
 //
 // # Goroutines
 //
@@ -26,21 +27,25 @@
 //	tx.go          Tx, Env: what a statement needs from below
 //	state.go       Build, State: life of an execution, exec params, init plans, counters
 //	build.go       plan node -> operator
-//	expr*.go       expressions: compile, calls, logic, casts, arrays and rows, SQL values, subplans
+//	expr*.go       expressions: compile, calls, logic, casts, arrays, rows, SQL values, subplans
 //	walk.go walknode.go  what an expression or a plan reads: slots, volatile functions, exec params
 //	const.go       Evaluate, Evaluator: expressions without a plan
-//	tuple.go spillname.go  rows as bytes, row stores, tapes, temporary files
-//	keys.go keytable.go    grouping and sorting keys as bytes; the hash table over them
+//	tuple.go rowstore.go  rows as bytes; rows in memory
+//	spill.go tape.go sorter.go partition.go  what every operator spills with: files of records, tuples in sequence, sorted runs, hash partitions
+//	store.go       Store: rows that outlive a statement's batches
+//	keys.go keytable.go inttable.go  grouping and sorting keys as bytes; the hash tables over them
 //	keyrange.go    key ranges of scans
 //	index.go       entries of secondary indexes
 //	scan.go indexscan.go virtual.go function.go values.go filter.go project.go append.go
-//	materialize.go CTEs, recursive union and materialization
-//	nestloop.go hashjoin.go mergejoin.go sort.go limit.go distinct.go setop.go lockrows.go  one operator a file
-//	agg.go aggsort.go agghypo.go      aggregation; DISTINCT and ORDER BY in aggregates; hypothetical rows
-//	window.go windowfunc.go windowrange.go  window functions
+//	materialize.go recursive.go seenblock.go  CTEs, materialization, recursive union
+//	nestloop.go mergejoin.go sort.go limit.go distinct.go setop.go lockrows.go  one operator a file
+//	hashjoin.go hashrows.go hashprobe.go joinpart.go  hash join: operator, build side, probing, partitions
+//	hashedsub.go   IN over a hash table
+//	agg.go agggroup.go aggcall.go aggout.go aggsort.go agghypo.go  aggregation: operator, groups, calls, results; rows fed in order; hypothetical rows
+//	window.go windowchunk.go windowfunc.go windowrange.go  window functions
 //	modify.go      INSERT, UPDATE, DELETE, ON CONFLICT, RETURNING
 //	writer.go large.go rowerrors.go   one table's rows: constraints, indexes, large values, messages
-//	foreignkey.go  referential integrity, deferred checks
+//	foreignkey.go fkparent.go fkfinder.go deferred.go  referential integrity, deferred checks
 //	recheck.go     re-evaluation of rows that changed
 //	copyin.go      COPY FROM and bulk INSERT
 //	point.go       the point fast paths

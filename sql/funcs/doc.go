@@ -30,13 +30,13 @@
 //	cast.go                       casts and length coercions
 //	textfn.go textmore.go encode.go ident.go   strings, bit strings, encodings, identifiers
 //	like.go                       LIKE and SIMILAR TO
-//	regex.go regexparse.go regexmatch.go regexfn.go   regular expressions
+//	regex.go regexparse.go regexclass.go regexmatch.go regexfn.go   regular expressions
 //	timefn.go timeparts.go        dates and times: arithmetic, zones, fields
-//	tocharparse.go tochardate.go tocharnum.go todate.go   templates
+//	tocharparse.go tochardate.go tocharnum.go tonumber.go todate.go todatefield.go   templates
 //	jsonfn.go jsonset.go jsonbuild.go jsonrecord.go   JSON
 //	arrayfn.go                    arrays
 //	hashfn.go                     PostgreSQL's hash functions
 //	sysfn.go sysfnmore.go sysfnobject.go sysfnpriv.go sysfnsize.go   session and catalog
-//	agg.go aggsum.go aggpick.go aggcollect.go aggorder.go aggstat.go aggjson.go   aggregates
+//	agg.go aggsum.go aggpick.go aggpicknum.go aggcollect.go aggorder.go aggstat.go aggjson.go   aggregates
 //	srf.go srfseries.go srfjson.go srfregex.go srfsys.go   set-returning functions
 package funcs

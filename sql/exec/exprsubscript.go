@@ -1,0 +1,317 @@
+package exec
+
+import (
+	"herd/planner/plan"
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+	"herd/sql/vec"
+)
+
+// subscriptProg is array[i], array[lo:hi], json[key] and the assigning forms.
+type subscriptProg struct {
+	container    program
+	upper, lower []program // nil elements: omitted bounds
+	slice        bool
+	typ, elem    types.OID
+	assign       program
+	assignType   types.OID
+	json         bool
+	textKey      []bool
+	out          vec.Vector
+	uv, lv       []*vec.Vector
+}
+
+func (c *compiler) subscript(e *plan.Subscript) (program, error) {
+	p := &subscriptProg{slice: e.Slice, typ: e.Type, elem: e.Elem}
+	var err error
+	if p.container, err = c.compile(e.Container); err != nil {
+		return nil, err
+	}
+	ct := e.Container.T().Type
+	p.json = ct == types.JSONBOID
+	for _, x := range e.Upper {
+		u, err := c.optional(x)
+		if err != nil {
+			return nil, err
+		}
+		p.upper = append(p.upper, u)
+		p.textKey = append(p.textKey, x != nil && types.KindOf(x.T().Type) == types.KindBytes)
+	}
+	for _, x := range e.Lower {
+		l, err := c.optional(x)
+		if err != nil {
+			return nil, err
+		}
+		p.lower = append(p.lower, l)
+	}
+	if e.Assign != nil {
+		p.assignType = e.Assign.T().Type
+		if p.assign, err = c.compile(e.Assign); err != nil {
+			return nil, err
+		}
+	}
+	if p.json && p.assign != nil {
+		return nil, sqlerr.Unsupported("assignment to a jsonb subscript")
+	}
+	p.uv, p.lv = make([]*vec.Vector, len(p.upper)), make([]*vec.Vector, len(p.lower))
+	return p, nil
+}
+
+func (p *subscriptProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
+	v, err := p.container.eval(f, sel)
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range p.upper {
+		p.uv[i] = nil
+		if x != nil {
+			if p.uv[i], err = x.eval(f, sel); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, x := range p.lower {
+		p.lv[i] = nil
+		if x != nil {
+			if p.lv[i], err = x.eval(f, sel); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var av *vec.Vector
+	if p.assign != nil {
+		if av, err = p.assign.eval(f, sel); err != nil {
+			return nil, err
+		}
+	}
+	p.out.Reset(types.KindOf(p.typ), f.n)
+	each(f.n, sel, func(i int) {
+		if err != nil {
+			return
+		}
+		var d types.Datum
+		switch {
+		case p.assign != nil:
+			d, err = p.store(v.Datum(i), av.Datum(i), i)
+		case p.json:
+			d = p.fetchJSON(v.Datum(i), i)
+		case p.slice:
+			d, err = p.fetchSlice(v.Datum(i), i)
+		default:
+			d = p.fetch(v.Datum(i), i)
+		}
+		if err == nil {
+			p.out.SetDatum(i, d)
+		}
+	})
+	return &p.out, err
+}
+
+// subscripts returns the values of a list of subscripts; ok is false when one is NULL.
+func subscripts(vs []*vec.Vector, i int) (ix []int, given []bool, ok bool) {
+	for _, v := range vs {
+		if v == nil {
+			ix, given = append(ix, 0), append(given, false)
+			continue
+		}
+		if v.IsNull(i) {
+			return nil, nil, false
+		}
+		ix, given = append(ix, int(v.Int[v.At(i)])), append(given, true)
+	}
+	return ix, given, true
+}
+
+// fetch is array[i][j]: NULL outside of the bounds or with another number of subscripts.
+func (p *subscriptProg) fetch(d types.Datum, i int) types.Datum {
+	if d.Null {
+		return d
+	}
+	a := types.ReadArray(d.B)
+	ix, _, ok := subscripts(p.uv, i)
+	if !ok || len(ix) != a.NDim() {
+		return types.NullDatum
+	}
+	pos := 0
+	for k, x := range ix {
+		x -= a.Lower(k)
+		if x < 0 || x >= a.Dim(k) {
+			return types.NullDatum
+		}
+		pos = pos*a.Dim(k) + x
+	}
+	return a.Datum(pos)
+}
+
+// fetchSlice is array[lo:hi]: the part inside the bounds, with lower bounds 1.
+func (p *subscriptProg) fetchSlice(d types.Datum, i int) (types.Datum, error) {
+	if d.Null {
+		return d, nil
+	}
+	a := types.ReadArray(d.B)
+	hi, hiGiven, ok1 := subscripts(p.uv, i)
+	lo, loGiven, ok2 := subscripts(p.lv, i)
+	if !ok1 || !ok2 {
+		return types.NullDatum, nil
+	}
+	if len(hi) > a.NDim() {
+		return types.Bytes(types.EmptyArray(p.elem)), nil
+	}
+	lens := make([]int, a.NDim())
+	from := make([]int, a.NDim())
+	for k := range lens {
+		l, h := a.Lower(k), a.Lower(k)+a.Dim(k)-1
+		if k < len(hi) {
+			if hiGiven[k] {
+				h = min(h, hi[k])
+			}
+			if k < len(lo) && loGiven[k] {
+				l = max(l, lo[k])
+			}
+			if k >= len(lo) { // a plain index among slices means 1:i
+				l = max(l, 1)
+			}
+		}
+		if h < l {
+			return types.Bytes(types.EmptyArray(p.elem)), nil
+		}
+		from[k], lens[k] = l-a.Lower(k), h-l+1
+	}
+	b := types.BuildArray(nil, a.Elem(), lens, nil)
+	pos := make([]int, len(lens))
+	for {
+		at := 0
+		for k := range pos {
+			at = at*a.Dim(k) + from[k] + pos[k]
+		}
+		b.Add(a.Datum(at))
+		k := len(pos) - 1
+		for ; k >= 0; k-- {
+			if pos[k]++; pos[k] < lens[k] {
+				break
+			}
+			pos[k] = 0
+		}
+		if k < 0 {
+			return types.Bytes(b.Buf), nil
+		}
+	}
+}
+
+// store is UPDATE SET a[i] = x: a one-dimensional array grows as needed; elements between are NULL.
+func (p *subscriptProg) store(d, x types.Datum, i int) (types.Datum, error) {
+	hi, hiGiven, ok := subscripts(p.uv, i)
+	lo, _, ok2 := subscripts(p.lv, i)
+	if !ok || !ok2 {
+		return types.NullDatum, sqlerr.New(sqlerr.NullValueNotAllowed, "array subscript in assignment must not be null")
+	}
+	var a types.Array
+	if !d.Null {
+		a = types.ReadArray(d.B)
+	}
+	if p.slice {
+		if x.Null {
+			return d, nil
+		}
+		return p.storeSlice(a, types.ReadArray(x.B), lo, hi, hiGiven)
+	}
+	if a.NDim() > 1 || len(hi) > 1 {
+		return p.storeDeep(a, hi, x)
+	}
+	first, n := hi[0], 0
+	if a.NDim() == 1 {
+		first, n = a.Lower(0), a.Dim(0)
+	}
+	return p.splice(a, first, n, hi[0], []types.Datum{x})
+}
+
+// splice puts vals at subscript at of a one-dimensional array that has n elements from subscript first on.
+func (p *subscriptProg) splice(a types.Array, first, n, at int, vals []types.Datum) (types.Datum, error) {
+	low, high := min(first, at), max(first+n, at+len(vals))
+	if n == 0 {
+		low, high = at, at+len(vals)
+	}
+	if err := types.CheckArraySize([]int{high - low}); err != nil {
+		return types.NullDatum, err
+	}
+	b := types.BuildArray(nil, p.elem, []int{high - low}, []int{low})
+	for k := low; k < high; k++ {
+		switch {
+		case k >= at && k < at+len(vals):
+			b.Add(vals[k-at])
+		case k >= first && k < first+n:
+			b.Add(a.Datum(k - first))
+		default:
+			b.Null()
+		}
+	}
+	return types.Bytes(b.Buf), nil
+}
+
+// storeDeep assigns an element of a multidimensional array, which does not grow.
+func (p *subscriptProg) storeDeep(a types.Array, ix []int, x types.Datum) (types.Datum, error) {
+	lens, lowers := a.Dims()
+	if a.NDim() == 0 {
+		for _, i := range ix {
+			lens, lowers = append(lens, 1), append(lowers, i)
+		}
+	}
+	if len(ix) != len(lens) {
+		return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+	}
+	at := 0
+	for k := range ix {
+		off := ix[k] - lowers[k]
+		if off < 0 || off >= lens[k] {
+			return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "array subscript out of range")
+		}
+		at = at*lens[k] + off
+	}
+	b := types.BuildArray(nil, p.elem, lens, lowers)
+	n := 1
+	for _, l := range lens {
+		n *= l
+	}
+	for k := range n {
+		switch {
+		case k == at:
+			b.Add(x)
+		case a.NDim() > 0:
+			b.Add(a.Datum(k))
+		default:
+			b.Null()
+		}
+	}
+	return types.Bytes(b.Buf), nil
+}
+
+// storeSlice assigns a[lo:hi] of a one-dimensional array.
+func (p *subscriptProg) storeSlice(a, x types.Array, lo, hi []int, hiGiven []bool) (types.Datum, error) {
+	if a.NDim() > 1 || len(hi) > 1 {
+		return types.NullDatum, sqlerr.Unsupported("assignment to a slice of a multidimensional array")
+	}
+	first, n := 1, 0
+	if a.NDim() == 1 {
+		first, n = a.Lower(0), a.Dim(0)
+	}
+	l := first
+	if len(lo) > 0 && len(p.lv) > 0 && p.lv[0] != nil {
+		l = lo[0]
+	}
+	h := first + n - 1
+	if hiGiven[0] {
+		h = hi[0]
+	} else if n == 0 {
+		return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "array slice subscript must provide both boundaries").
+			WithDetail("When assigning to a slice of an empty array value, slice boundaries must be fully specified.")
+	}
+	want := h - l + 1
+	if want < 0 {
+		return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "upper bound cannot be less than lower bound")
+	}
+	vals := x.Datums()
+	if len(vals) < want {
+		return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "source array too small")
+	}
+	return p.splice(a, first, n, l, vals[:want])
+}
