@@ -65,7 +65,7 @@ func TestRefusals(t *testing.T) {
 		{"server.port=x", []string{"server.port", `"x"`, "0 to 65535"}},
 		{"server.port=65536", []string{"server.port", `"65536"`, "out of range", "0 to 65535"}},
 		{"server.port=-1", []string{"out of range"}},
-		{"server.mode=cluster", []string{"server.mode", `"cluster"`, "standalone"}},
+		{"server.mode=raft", []string{"server.mode", `"raft"`, "standalone", "cluster"}},
 		{"server.auth=md5", []string{"server.auth", `"md5"`, "trust | scram"}},
 		{"server.ssl=maybe", []string{"server.ssl", "true | false"}},
 		{"server.memory.page.size=1K", []string{"server.memory.page.size", `"1K"`, "4K to 32K"}},
