@@ -70,11 +70,10 @@ func checkDatabase(o *Options, oid uint32, sum *CheckSummary, report func(Proble
 	if err != nil {
 		return err
 	}
-	manifests, closeManifests, err := openManifests(o.FS, o.metadataDir(oid))
+	manifests, err := openManifests(o.FS, o.metadataDir(oid))
 	if err != nil {
 		return err
 	}
-	defer closeManifests()
 	st, m, err := storage.Open(storage.Options{FS: o.FS, Dir: filepath.Join(dbDir(o.Dir, oid), dataFolder), Manifests: manifests})
 	if err != nil {
 		return err
@@ -217,13 +216,13 @@ func InspectFolder(o CheckOptions) ([]FolderInfo, error) {
 			errs = append(errs, err)
 			continue
 		}
-		m, closeManifests, err := openManifests(opt.FS, opt.metadataDir(oid))
+		m, err := openManifests(opt.FS, opt.metadataDir(oid))
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		f.Manifest, f.HasOne, err = m.LoadManifest()
-		errs = append(errs, err, closeManifests())
+		errs = append(errs, err)
 		out = append(out, f)
 	}
 	return out, errors.Join(errs...)

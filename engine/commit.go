@@ -198,6 +198,9 @@ func commitError(err error) error {
 	if errors.Is(err, storage.ErrTooLong) {
 		return sqlerr.New(sqlerr.ProgramLimitExceeded, "row or key is too long").WithDetail("%v", err)
 	}
+	if told := (*sqlerr.Error)(nil); errors.As(err, &told) { // by the log, which takes a big transaction's parts meanwhile
+		return told
+	}
 	class := sqlerr.DataCorrupted
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		class = sqlerr.IoError

@@ -26,12 +26,11 @@ type Database struct {
 	dir  string
 	name atomic.Pointer[string]
 
-	store          *storage.Store
-	closeManifests func() error
-	log            txlog.Log
-	verify         func() error // that this node leads; nil when no other can
-	applier        *applier
-	locks          *lock.Manager
+	store   *storage.Store
+	log     txlog.Log
+	verify  func() error // that this node leads; nil when no other can
+	applier *applier
+	locks   *lock.Manager
 
 	tip     atomic.Pointer[storage.Snapshot] // everything ordered
 	durable atomic.Pointer[storage.Snapshot] // everything safe
@@ -104,17 +103,15 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 	db.sequences.init()
 	db.parts.init()
 	db.ssi.init(db)
-	manifests, closeManifests, err := openManifests(e.o.FS, e.o.metadataDir(oid))
+	manifests, err := openManifests(e.o.FS, e.o.metadataDir(oid))
 	if err != nil {
 		return nil, err
 	}
-	db.closeManifests = closeManifests
 	store, manifest, err := storage.Open(storage.Options{
 		FS: e.o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: e.o.PageSize,
 		Mem: e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
 	})
 	if err != nil {
-		closeManifests()
 		return nil, fmt.Errorf("open database %q: %w", name, err)
 	}
 	db.store = store
@@ -123,7 +120,6 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 			db.log.Close()
 		}
 		store.Close()
-		closeManifests()
 		return nil, fmt.Errorf("open database %q: %w", name, err)
 	}
 	db.ckpt.last.Store(time.Now().UnixNano())
@@ -149,9 +145,6 @@ func (db *Database) close(checkpoint bool) error {
 		err = e
 	}
 	if e := db.store.Close(); err == nil {
-		err = e
-	}
-	if e := db.closeManifests(); err == nil {
 		err = e
 	}
 	return err

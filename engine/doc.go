@@ -35,7 +35,7 @@
 //	engine.go      Engine: open, close, the list of databases
 //	options.go     Options
 //	folder.go      the data folder: lock, format, names
-//	manifest.go    the manifest in bbolt
+//	manifest.go    where a database's manifest is
 //	database.go    Database: tip, durable, counters
 //	recover.go     opening: the state machine of log entries, replay of a local log
 //	replica.go     a database under a log of several nodes: leading, following, void entries

@@ -246,15 +246,16 @@ func TestFaultLoop(t *testing.T) {
 		steps := strings.Fields(faultScripts[name])
 		for _, f := range faults {
 			t.Run(name+"/"+f.name, func(t *testing.T) {
-				for call, calls := range countCalls(t, steps, f.bit > 0) {
+				for call, calls := range countCalls(t, steps) {
 					if f.ops != nil && !slices.Contains(f.ops, call.Op) {
 						continue
 					}
-					step := max(1, calls/3)
+					// Ordinarily one of the calls, another in each script; all of them on demand.
+					from, step := 1+(len(name)*7+len(call.Label)*3+int(faultSeed()))%calls, calls
 					if faultEffort() > 0 {
-						step = 1
+						from, step = 1, 1
 					}
-					for n := 1 + int(faultSeed())%step; n <= calls; n += step {
+					for n := from; n <= calls; n += step {
 						hit, wrong := f.run(t, steps, call, n)
 						if wrong != "" {
 							t.Errorf("%s of %s, call %d of %d: %s", call.Op, call.Label, n, calls, wrong)
@@ -275,7 +276,7 @@ func TestFaultLoop(t *testing.T) {
 }
 
 // countCalls runs the script without faults.
-func countCalls(t *testing.T, steps []string, check bool) map[vfs.Call]int {
+func countCalls(t *testing.T, steps []string) map[vfs.Call]int {
 	f := vfs.NewFault(vfs.NewMem())
 	w, err := begin(t, f, 1, 1, small)
 	must(t, err)

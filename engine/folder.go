@@ -18,7 +18,7 @@ import (
 // The data folder:
 //
 //	herd.lock         locked while a server uses the folder
-//	FORMAT            one line, "herd 1"
+//	FORMAT            one line, "herd 2"
 //	db/<number>/      one database: name, manifest, data/, log/
 const (
 	lockFile   = "herd.lock"
@@ -28,7 +28,7 @@ const (
 	dataFolder = "data"
 	logFolder  = "log"
 
-	folderFormat = 1
+	folderFormat = 2
 
 	suffixNew  = ".tmp"
 	suffixDrop = ".drop"
@@ -40,6 +40,8 @@ const labelFolder vfs.Label = "engine.folder"
 var (
 	// ErrInUse: another server has the folder open.
 	ErrInUse = errors.New("data folder is in use by another server")
+	// ErrOlderFormat: an earlier version of herd wrote the folder, in a format that is no longer read.
+	ErrOlderFormat = errors.New("data folder was written by an older version of herd")
 	// ErrNewerFormat: a later version of herd wrote the folder.
 	ErrNewerFormat = errors.New("data folder was written by a newer version of herd")
 	// ErrNotHerd: the folder has contents that are not herd's.
@@ -88,6 +90,9 @@ func checkFormat(fsys vfs.FS, dir string) error {
 	}
 	if n > folderFormat {
 		return fmt.Errorf("open %s: format %d, this server reads up to %d: %w", dir, n, folderFormat, ErrNewerFormat)
+	}
+	if n < folderFormat {
+		return fmt.Errorf("open %s: format %d, this server reads %d: %w", dir, n, folderFormat, ErrOlderFormat)
 	}
 	return nil
 }

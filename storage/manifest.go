@@ -43,8 +43,7 @@ type Manifest struct {
 	Meta           Meta
 }
 
-// ManifestStore keeps the newest manifest durable. The engine implements it with one bbolt transaction over
-// EncodeManifest's bytes; FileManifests is the implementation over plain files.
+// ManifestStore keeps the newest manifest durable. FileManifests is the implementation over plain files.
 type ManifestStore interface {
 	// LoadManifest returns the newest manifest; ok is false when none was ever stored.
 	LoadManifest() (m Manifest, ok bool, err error)
@@ -151,8 +150,7 @@ func DecodeManifest(p []byte) (m Manifest, err error) {
 
 const labelManifest vfs.Label = "storage.manifest"
 
-// FileManifests keeps the manifest in one file that is replaced as a whole. Tests and tools use it where the engine
-// uses bbolt.
+// FileManifests keeps the manifest in one file that is replaced as a whole.
 type FileManifests struct {
 	fs  vfs.FS
 	dir string

@@ -75,7 +75,7 @@ func (e *AbsentError) Error() string {
 type Options struct {
 	FS        vfs.FS
 	Dir       string        // folder of the segment files; made when missing
-	Manifests ManifestStore // where the manifest is kept: the engine's bbolt, or NewFileManifests
+	Manifests ManifestStore // where the manifest is kept: NewFileManifests
 	PageSize  int           // target bytes of a leaf; 0 = 8192; bounds are [256, 32 KiB]
 	Segment   int64         // bytes after which a segment file is full; 0 = 64 MiB
 	Mem       *mem.Account  // books for resident blocks; nil = a private account

@@ -1,10 +1,6 @@
 package txlog
 
-import (
-	"errors"
-
-	"herd/internal/vfs"
-)
+import "herd/internal/vfs"
 
 // GroupInfo describes a flush group for herd inspect and herd check.
 type GroupInfo struct {
@@ -32,12 +28,8 @@ type Summary struct {
 // tail is the normal end; corruption is a *CorruptError.
 func Inspect(fsys vfs.FS, dir string, from Position, onGroup func(GroupInfo), onEntry func(Position, Entry) error) (Summary, error) {
 	var sum Summary
-	segs, err := inspectSegments(fsys, dir)
-	defer func() {
-		for _, s := range segs {
-			s.file.Close()
-		}
-	}()
+	segs, _, err := listSegments(fsys, dir)
+	defer closeSegments(segs)
 	if err != nil || len(segs) == 0 {
 		return sum, err
 	}
@@ -63,29 +55,4 @@ func Inspect(fsys vfs.FS, dir string, from Position, onGroup func(GroupInfo), on
 	sum.Segments, sum.End = len(segs), sc.prevEnd
 	sum.TailFile, sum.TailOffset = segs[i].file.Name(), off
 	return sum, nil
-}
-
-// inspectSegments opens what openSegments would, and removes nothing.
-func inspectSegments(fsys vfs.FS, dir string) ([]*segment, error) {
-	names, err := fsys.ReadDir(labelRead, dir)
-	if err != nil {
-		return nil, err
-	}
-	var segs []*segment
-	for _, name := range names {
-		n, ok := parseSegmentName(name)
-		if !ok {
-			continue
-		}
-		s, err := openSegment(fsys, dir, n)
-		var bad *badSegment
-		if errors.As(err, &bad) && !bad.hasGroups {
-			continue
-		}
-		if err != nil {
-			return segs, err
-		}
-		segs = append(segs, s)
-	}
-	return segs, nil
 }

@@ -52,49 +52,82 @@ func (l *Local) recover(from Position, replay func(Position, Entry) error) error
 	return l.cutTail(segs[i+1:])
 }
 
-// openSegments opens the segment files in order and checks that they continue each other.
+// openSegments opens the segment files in order, and removes those that were prepared and never written.
 func (l *Local) openSegments() ([]*segment, error) {
-	names, err := l.o.FS.ReadDir(labelSegment, l.o.Dir)
+	segs, unused, err := listSegments(l.o.FS, l.o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	var segs []*segment
-	fail := func(err error) ([]*segment, error) {
-		for _, s := range segs {
-			s.file.Close()
-		}
-		return nil, err
-	}
-	var numbers []uint64
-	for _, name := range names {
-		if n, ok := parseSegmentName(name); ok {
-			numbers = append(numbers, n)
-		}
-	}
-	for i, n := range numbers {
-		s, err := openSegment(l.o.FS, l.o.Dir, n)
-		if err != nil && i == len(numbers)-1 && !errors.Is(err, ErrNewerFormat) {
-			var bad *badSegment
-			if !errors.As(err, &bad) || bad.hasGroups {
-				return fail(err)
-			}
-			// A crash came while the segment was prepared. Nothing was written to it.
-			name := segmentName(l.o.Dir, n)
-			if err := l.o.FS.Remove(labelSegment, name); err != nil {
-				return fail(err)
-			}
-			l.o.Logger.Info("removed an unfinished log segment", "file", name)
-			break
+	for i := len(unused) - 1; i >= 0; i-- { // a crash must not leave a gap
+		if err = l.o.FS.Remove(labelSegment, unused[i]); err == nil {
+			err = l.o.FS.SyncDir(labelSegment, l.o.Dir)
 		}
 		if err != nil {
-			return fail(err)
+			closeSegments(segs)
+			return nil, err
 		}
-		segs = append(segs, s)
-		if i > 0 && len(segs) > 1 && (segs[i-1].number+1 != n || segs[i-1].end() != s.base) {
-			return fail(&CorruptError{File: s.file.Name(), Reason: fmt.Sprintf("segment %d does not continue segment %d", n, segs[i-1].number)})
-		}
+		l.o.Logger.Info("removed an unused log segment", "file", unused[i])
 	}
 	return segs, nil
+}
+
+func closeSegments(segs []*segment) {
+	for _, s := range segs {
+		s.file.Close()
+	}
+}
+
+// listSegments opens the segment files in order and checks that they continue each other. unused are the last ones, from
+// the first whose header does not verify, when nothing was written to any of them: a crash came while one was prepared.
+func listSegments(fsys vfs.FS, dir string) (segs []*segment, unused []string, err error) {
+	names, err := fsys.ReadDir(labelSegment, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			closeSegments(segs)
+			segs = nil
+		}
+	}()
+	var first *badSegment
+	for _, name := range names {
+		n, ok := parseSegmentName(name)
+		if !ok {
+			continue
+		}
+		s, err := openSegment(fsys, dir, n)
+		var bad *badSegment
+		switch {
+		case errors.As(err, &bad):
+			if first == nil {
+				first = bad
+			}
+			if bad.hasGroups {
+				return segs, nil, first
+			}
+			unused = append(unused, bad.File)
+			continue
+		case err != nil:
+			return segs, nil, err
+		case first != nil:
+			_, err := findGroup(s.file, segmentHeader, s.size, func(g group) bool { return g.segment == n })
+			s.file.Close()
+			if err == nil {
+				return segs, nil, first
+			}
+			if !errors.Is(err, errNoGroup) {
+				return segs, nil, err
+			}
+			unused = append(unused, s.file.Name())
+			continue
+		}
+		segs = append(segs, s)
+		if i := len(segs) - 1; i > 0 && (segs[i-1].number+1 != n || segs[i-1].end() != s.base) {
+			return segs, nil, &CorruptError{File: s.file.Name(), Reason: fmt.Sprintf("segment %d does not continue segment %d", n, segs[i-1].number)}
+		}
+	}
+	return segs, unused, nil
 }
 
 // badSegment is a segment file whose header does not verify or does not match its name.

@@ -100,10 +100,12 @@ func ReadFile(fs FS, l Label, name string) ([]byte, error) {
 
 // WriteFileAtomic replaces name by a file with contents p: after a crash name holds the old or the new contents.
 // Temporary contents go to name+".tmp" in the folder dir, which must be name's.
-func WriteFileAtomic(fs FS, l Label, dir, name string, p []byte) error {
+func WriteFileAtomic(fsys FS, l Label, dir, name string, p []byte) error {
 	tmp := name + ".tmp"
-	_ = fs.Remove(l, tmp) // left by a crash; when it cannot be removed Create says so
-	f, err := fs.Create(l, tmp)
+	if err := fsys.Remove(l, tmp); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a crash
+		return err
+	}
+	f, err := fsys.Create(l, tmp)
 	if err != nil {
 		return err
 	}
@@ -116,8 +118,8 @@ func WriteFileAtomic(fs FS, l Label, dir, name string, p []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := fs.Rename(l, tmp, name); err != nil {
+	if err := fsys.Rename(l, tmp, name); err != nil {
 		return err
 	}
-	return fs.SyncDir(l, dir)
+	return fsys.SyncDir(l, dir)
 }
