@@ -104,7 +104,8 @@ func (ap *applier) run(rt *roots) (catalog bool, err error) {
 			if tr == nil {
 				return false, fmt.Errorf("drop: %w", noTree(t))
 			}
-			ap.drops = append(ap.drops, tr)
+			dropped := *tr
+			ap.drops = append(ap.drops, &dropped)
 			rt.set(ap.ed.Ver, t, nil)
 			i++
 			continue
@@ -144,7 +145,7 @@ func (ap *applier) rows(rt *roots, t TreeID, i, j int) error {
 		return fmt.Errorf("apply to tree %d: %w", t, err)
 	}
 	if root != tr.root {
-		rt.set(ap.ed.Ver, t, &tree{t, root})
+		rt.replace(ap.ed.Ver, t, root)
 	}
 	return nil
 }
@@ -220,7 +221,7 @@ func (st *Store) ApplySorted(s *Snapshot, seq Seq, cs ChangeSet, workers int) (*
 				r := &results[i]
 				t := runs[i][0].Tree
 				if tr := s.roots.get(t); tr != nil {
-					r.rt.set(ver, t, tr)
+					r.rt.set(ver, t, &tree{t, tr.root})
 				}
 				r.ap.begin(st, ver, st)
 				r.ap.gather([]ChangeSet{runs[i]})
@@ -241,6 +242,9 @@ func (st *Store) ApplySorted(s *Snapshot, seq Seq, cs ChangeSet, workers int) (*
 		}
 		t := runs[i][0].Tree
 		if tr := r.rt.get(t); tr != nil || s.roots.get(t) != nil {
+			if tr != nil {
+				tr = &tree{t, tr.root}
+			}
 			next.roots.set(ver, t, tr)
 		}
 		created, retired = append(created, r.ap.ed.Created...), append(retired, r.ap.ed.Retired...)

@@ -185,7 +185,7 @@ func (st *Store) Rewrite(s *Snapshot, c *Cleaning) (*Snapshot, error) {
 			continue
 		}
 		if root, ok := ap.ed.Rewrite(r.tree, tr.root, r.kind, r.key, r.addr); ok && root != tr.root {
-			next.roots.set(ap.ed.Ver, r.tree, &tree{r.tree, root})
+			next.roots.replace(ap.ed.Ver, r.tree, root)
 		}
 	}
 	c.refs, c.ready = c.refs[c.ready:], 0

@@ -7,14 +7,16 @@ import (
 )
 
 // The roots of a snapshot are a radix array over tree numbers with 32-way nodes, copied along one path per changed tree:
-// ten thousand tables cost a commit nothing. Nodes of the bottom level point to *tree, all others to *rootNode.
+// ten thousand tables cost a commit nothing. Nodes of the bottom level point to *tree, all others to *rootNode. The trees
+// that change all the time lie in front of it as values: a commit that changes one of those copies the list and no node.
 const (
-	rootBits = 5
-	rootFan  = 1 << rootBits
+	rootBits   = 5
+	rootFan    = 1 << rootBits
+	recentMost = 6
 )
 
 type rootNode struct {
-	owner uint64 // version that made the node: it may be changed in place until that version is published
+	owner uint64 // version that made the node: it may be changed in place until that version is published; 0: never
 	kids  [rootFan]unsafe.Pointer
 }
 
@@ -24,15 +26,28 @@ type tree struct {
 	root btree.Root
 }
 
-// roots is immutable once published. height 0 is empty.
+// roots is immutable once published. height 0 is an empty array.
 type roots struct {
-	height int
-	top    *rootNode
-	count  int // trees
+	height  int
+	top     *rootNode
+	count   int // trees
+	recents int // used entries of recent
+	// recent are trees that are in the array as well, where they may be older.
+	recent [recentMost]tree
 }
 
-// get returns the tree, or nil.
+// get returns the tree, or nil. It may be part of r.
 func (r *roots) get(t TreeID) *tree {
+	for i := range r.recents {
+		if r.recent[i].id == t {
+			return &r.recent[i]
+		}
+	}
+	return r.inArray(t)
+}
+
+// inArray returns what the array has for t.
+func (r *roots) inArray(t TreeID) *tree {
 	if r.height == 0 || uint64(t)>>(rootBits*r.height) != 0 {
 		return nil
 	}
@@ -46,8 +61,45 @@ func (r *roots) get(t TreeID) *tree {
 	return (*tree)(n.kids[t&(rootFan-1)])
 }
 
-// set puts tr (nil removes) in place of t's entry, copying nodes that owner did not make.
+// replace makes root the root of tree t, which r has.
+func (r *roots) replace(owner uint64, t TreeID, root btree.Root) {
+	for i := range r.recents {
+		if r.recent[i].id == t {
+			r.recent[i].root = root
+			return
+		}
+	}
+	if r.recents == recentMost {
+		r.settle(owner)
+	}
+	r.recent[r.recents] = tree{t, root}
+	r.recents++
+}
+
+// settle moves the recent trees into the array.
+func (r *roots) settle(owner uint64) {
+	for _, tr := range r.recent[:r.recents] {
+		r.put(owner, tr.id, &tr)
+	}
+	clear(r.recent[:])
+	r.recents = 0
+}
+
+// set makes or (tr is nil) removes tree t.
 func (r *roots) set(owner uint64, t TreeID, tr *tree) {
+	for i := range r.recents {
+		if r.recent[i].id == t {
+			r.recents--
+			r.recent[i] = r.recent[r.recents]
+			r.recent[r.recents] = tree{}
+			break
+		}
+	}
+	r.put(owner, t, tr)
+}
+
+// put puts tr (nil removes) in place of t's entry in the array, copying nodes that owner did not make.
+func (r *roots) put(owner uint64, t TreeID, tr *tree) {
 	for r.height == 0 || uint64(t)>>(rootBits*r.height) != 0 {
 		n := &rootNode{owner: owner}
 		if r.height > 0 {
@@ -60,7 +112,7 @@ func (r *roots) set(owner uint64, t TreeID, tr *tree) {
 		if n == nil {
 			return &rootNode{owner: owner}
 		}
-		if n.owner == owner {
+		if n.owner == owner && owner != 0 {
 			return n
 		}
 		c := *n
@@ -84,16 +136,21 @@ func (r *roots) set(owner uint64, t TreeID, tr *tree) {
 	n.kids[i] = unsafe.Pointer(tr)
 }
 
-// walk calls f for each tree, ascending, until it returns false. Parts that old has too are passed over; old may be nil.
+// walk calls f for each tree, ascending, until it returns false. Parts that old has too are passed over, except that a
+// recent tree never is; old may be nil.
 func (r *roots) walk(old *roots, f func(tr *tree) bool) bool {
 	if r.height == 0 {
 		return true
 	}
+	now := *r
+	now.settle(0)
 	var o *rootNode
-	if old != nil && old.height == r.height {
-		o = old.top
+	if old != nil && old.height == now.height {
+		was := *old
+		was.settle(0)
+		o = was.top
 	}
-	return walkNode(r.top, o, r.height-1, f)
+	return walkNode(now.top, o, now.height-1, f)
 }
 
 func walkNode(n, old *rootNode, level int, f func(tr *tree) bool) bool {

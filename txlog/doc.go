@@ -36,7 +36,8 @@
 //
 //	log.go      the contract: Log, Applier, Entry, errors
 //	format.go   group, entry and segment headers
-//	local.go    Local: open, reserve, append, wait
+//	local.go    Local: open, reserve, append
+//	wait.go     waiting for entries to be durable
 //	writer.go   the writer: groups to disk
 //	stats.go    counters
 //	segment.go  preparing, recycling and removing segments

@@ -83,12 +83,6 @@ const (
 	rareMax  = 100
 )
 
-// waitGroup is what sessions wait on: one flush group.
-type flushWait struct {
-	last Seq
-	done chan struct{}
-}
-
 // Local is a log in segment files of one folder.
 type Local struct {
 	o Options
@@ -102,11 +96,10 @@ type Local struct {
 	ends     []int      // end of each entry in buf
 	spare    []byte     // the buffer the writer has finished with
 	spareEnd []int
-	rare     int        // groups since one needed a large buffer
-	pending  *flushWait // waiters of buf
-	inflight *flushWait // waiters of what the writer writes
-	last     Seq        // last appended
-	reserved int64      // cost of reservations not yet appended
+	rare     int // groups since one needed a large buffer
+	waiting  []*waiter
+	last     Seq   // last appended
+	reserved int64 // cost of reservations not yet appended
 	cur      *segment
 	ready    []*segment // prepared, in order, behind cur
 	old      []*segment // full, in order, before cur
@@ -262,50 +255,15 @@ func (l *Local) appendLocked(r Reservation, e Entry) (first bool, err error) {
 	}
 	invariant.Assert(e.Seq > l.last, "txlog: entries out of order")
 	l.reserved -= r.cost
+	first = len(l.ends) == 0
 	l.buf = appendEntry(l.buf, e)
 	l.ends = append(l.ends, len(l.buf))
 	l.last = e.Seq
-	first = l.pending == nil
-	if first {
-		l.pending = &flushWait{done: make(chan struct{})}
-	}
-	l.pending.last = e.Seq
 	return first, nil
 }
 
 // Durable implements Log.
 func (l *Local) Durable() Seq { return Seq(l.durable.Load()) }
-
-// Wait implements Log.
-func (l *Local) Wait(seq Seq, stop <-chan struct{}) error {
-	for Seq(l.durable.Load()) < seq {
-		l.mu.Lock()
-		err, w := l.err, l.pending
-		if l.inflight != nil && seq <= l.inflight.last {
-			w = l.inflight
-		}
-		l.mu.Unlock()
-		if err != nil {
-			return err
-		}
-		if w == nil {
-			if Seq(l.durable.Load()) >= seq {
-				return nil
-			}
-			return fmt.Errorf("wait for entry %d, last appended is %d", seq, l.last)
-		}
-		if stop == nil {
-			<-w.done
-			continue
-		}
-		select {
-		case <-w.done:
-		case <-stop:
-			return ErrInterrupted
-		}
-	}
-	return nil
-}
 
 // Barrier implements Log.
 func (l *Local) Barrier() error {
@@ -395,12 +353,7 @@ func (l *Local) fail(err error) {
 		return
 	}
 	l.err = fmt.Errorf("%w: %w", ErrFailed, err)
-	for _, w := range []*flushWait{l.inflight, l.pending} {
-		if w != nil {
-			close(w.done)
-		}
-	}
-	l.inflight, l.pending = nil, nil
+	l.wake(l.last)
 	l.space.Broadcast()
 	l.mu.Unlock()
 	l.o.Logger.Error("transaction log failed", "dir", l.o.Dir, "error", err)

@@ -42,12 +42,11 @@ func (l *Local) write() {
 		}
 		buf, ends := l.takeLocked()
 		chunks = l.layOut(chunks[:0], buf, ends)
-		w := l.inflight
 		l.mu.Unlock()
 		if !l.flush(chunks) {
 			return
 		}
-		l.publish(w, chunks, buf, ends)
+		l.publish(chunks, buf, ends)
 	}
 }
 
@@ -56,7 +55,6 @@ func (l *Local) takeLocked() ([]byte, []int) {
 	buf, ends := l.buf, l.ends
 	l.buf, l.ends = l.spare[:groupHeader], l.spareEnd[:0]
 	l.spare, l.spareEnd = nil, nil
-	l.inflight, l.pending = l.pending, nil
 	if len(buf) >= pendingMax {
 		l.space.Broadcast()
 	}
@@ -187,18 +185,16 @@ func (l *Local) setSynced(end Position) {
 }
 
 // publish makes the written group known: first to the owner of the log, then to the waiters.
-func (l *Local) publish(w *flushWait, chunks []chunk, buf []byte, ends []int) {
-	l.o.OnDurable(w.last)
-	l.durable.Store(uint64(w.last))
+func (l *Local) publish(chunks []chunk, buf []byte, ends []int) {
+	last := chunks[len(chunks)-1].last
+	l.o.OnDurable(last)
+	l.durable.Store(uint64(last))
 	l.stats.Entries.Add(int64(len(ends)))
 	l.mu.Lock()
 	for _, c := range chunks {
 		l.marks.add(c.last, c.end)
 	}
-	if l.inflight == w {
-		l.inflight = nil
-		close(w.done)
-	}
+	l.wake(last)
 	l.spare, l.spareEnd = buf, ends
 	if cap(buf) > spareMax { // kept while large groups come: a big commit's parts would else make it anew each time
 		if l.rare++; len(buf) > spareMax {

@@ -15,6 +15,9 @@ var ErrAbsent = errors.New("block is not in memory")
 // chunk is the most changes that descend together: it bounds the scratch space of a leaf's rebuilding.
 const chunk = 4096
 
+// handlesAtOnce is how many handles are allocated together. Dead ones have no block: they keep nothing but themselves.
+const handlesAtOnce = 8
+
 // Editor makes new versions of trees. Set the exported fields, call Apply for each tree, then take Created and Retired.
 type Editor struct {
 	Page   int    // target bytes of a leaf
@@ -37,6 +40,7 @@ type Editor struct {
 	kids  []*Handle // values of rows with Kid >= 0
 	stubs []byte    // backing of new stubs
 	edits []edit    // stack, see inner
+	fresh []Handle  // to take the next handles from
 	buf   []byte
 }
 
@@ -134,7 +138,12 @@ func (e *Editor) get(h *Handle, cs []Change) (*Block, error) {
 
 // create makes the handle of a new block.
 func (e *Editor) create(b *Block) *Handle {
-	h := &Handle{Born: e.Ver}
+	if len(e.fresh) == 0 {
+		e.fresh = make([]Handle, handlesAtOnce)
+	}
+	h := &e.fresh[0]
+	e.fresh = e.fresh[1:]
+	h.Born = e.Ver
 	h.heat.Store(heatLeaf)
 	if b.Kind == block.KindLeaf && len(b.Kids) > 0 {
 		h.flags.Store(FlagBig)

@@ -1,0 +1,72 @@
+package txlog
+
+import (
+	"fmt"
+	"sync"
+)
+
+// waiter is somebody who waits for an entry.
+type waiter struct {
+	seq  Seq
+	done chan struct{} // holds one token once the entry is durable or the log has failed
+}
+
+var waiters = sync.Pool{New: func() any { return &waiter{done: make(chan struct{}, 1)} }}
+
+// Wait implements Log.
+func (l *Local) Wait(seq Seq, stop <-chan struct{}) error {
+	for Seq(l.durable.Load()) < seq {
+		l.mu.Lock()
+		err, last := l.err, l.last
+		if err != nil || seq > last || Seq(l.durable.Load()) >= seq {
+			l.mu.Unlock()
+			if err == nil && seq > last {
+				err = fmt.Errorf("wait for entry %d, last appended is %d", seq, last)
+			}
+			return err
+		}
+		w := waiters.Get().(*waiter)
+		w.seq = seq
+		l.waiting = append(l.waiting, w)
+		l.mu.Unlock()
+		if stop == nil {
+			<-w.done
+			waiters.Put(w)
+			continue
+		}
+		select {
+		case <-w.done:
+			waiters.Put(w)
+		case <-stop:
+			l.leave(w)
+			return ErrInterrupted
+		}
+	}
+	return nil
+}
+
+// leave takes w off the list. One that is woken at the same moment is left to the collector.
+func (l *Local) leave(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, x := range l.waiting {
+		if x == w {
+			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// wake wakes those who wait for entries up to seq. l.mu is held.
+func (l *Local) wake(seq Seq) {
+	rest := l.waiting[:0]
+	for _, w := range l.waiting {
+		if w.seq <= seq {
+			w.done <- struct{}{}
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	clear(l.waiting[len(rest):])
+	l.waiting = rest
+}
