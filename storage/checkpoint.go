@@ -37,6 +37,7 @@ type checkpoint struct {
 	total int64
 	from  int64 // w.written at the beginning
 	seen  int64 // w.written at the last pause
+	key   []byte
 }
 
 // Checkpoint writes every block of s that has no disk copy, children before parents, syncs, and switches the manifest
@@ -151,7 +152,8 @@ func (c *checkpoint) block(t TreeID, h *btree.Handle, bound []byte) error {
 		}
 	case block.KindLeaf:
 		l := b.Leaf()
-		key = l.AppendKey(nil, 0)
+		c.key = l.AppendKey(c.key[:0], 0)
+		key = c.key
 		if err := c.values(t, b, l); err != nil {
 			return err
 		}
