@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"math/rand"
 	"testing"
 	"time"
 
 	"herd/internal/vfs"
+	"herd/storage"
 )
 
 // putRows puts n rows of a kilobyte that does not compress.
@@ -46,10 +48,18 @@ func TestCheckpointKeepsToItsDuration(t *testing.T) {
 		t.Errorf("%.0f %% were written after half of the time", 100*share)
 	}
 	putRows(t, s, 4000, 4000)
+	slow := make(chan error, 1)
+	go func() { slow <- db.checkpointNow(10 * time.Minute) }()
+	for db.ckpt.total.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
 	start = time.Now()
 	must(t, db.Checkpoint())
-	if took := time.Since(start); took > spread {
-		t.Errorf("a checkpoint in a hurry took %s", took)
+	if took := time.Since(start); took > time.Minute {
+		t.Errorf("a checkpoint that somebody waits for took %s", took)
+	}
+	if err := <-slow; !errors.Is(err, storage.ErrStopped) {
+		t.Errorf("the one that took its time ended with %v", err)
 	}
 }
 

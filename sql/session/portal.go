@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+
 	"herd/engine"
 	"herd/planner/plan"
 	"herd/sql/exec"
@@ -190,6 +192,14 @@ func (s *Session) finishState(po *portal) {
 
 // run takes up to max rows (0 = all) into the sink; done says that the portal has no more.
 func (p *portal) run(s *Session, max int64, sink rowSink) (done bool, err error) {
+	if done, err = p.take(s, max, sink); err != nil && errors.Is(err, storage.ErrNoTree) && s.tx.Behind() {
+		return false, sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update").
+			WithDetail("A table was made, truncated or rewritten after the transaction's snapshot was taken.")
+	}
+	return done, err
+}
+
+func (p *portal) take(s *Session, max int64, sink rowSink) (done bool, err error) {
 	switch p.status {
 	case portalDone:
 		p.affected = 0

@@ -331,3 +331,21 @@ func TestOldSnapshotAndNewIndex(t *testing.T) {
 		}
 	})
 }
+
+// A table whose rows moved to another tree after a snapshot was taken is not read as if it were empty.
+func TestOldSnapshotAndNewTable(t *testing.T) {
+	s := peer.StartHerdFor(t)
+	a, b := Connect(t, s.URL), Connect(t, s.URL)
+	Exec(t, a, "CREATE TABLE w (id int PRIMARY KEY, v int); INSERT INTO w SELECT g, g FROM generate_series(1, 10) g")
+	for _, sql := range []string{"ALTER TABLE w ALTER COLUMN v TYPE bigint", "ALTER TABLE w DROP CONSTRAINT w_pkey", "TRUNCATE w", "CREATE TABLE made (v int)"} {
+		Exec(t, a, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class")
+		Exec(t, b, sql)
+		query := "SELECT count(*) FROM w"
+		if strings.HasPrefix(sql, "CREATE") {
+			query = "SELECT count(*) FROM made"
+		}
+		expectState(t, a, query, "40001")
+		Exec(t, a, "ROLLBACK")
+		Exec(t, a, query)
+	}
+}
