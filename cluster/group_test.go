@@ -178,13 +178,24 @@ func newTrio(t *testing.T, n int) *trio {
 			c.stop(m)
 		}
 	})
-	lead := c.leader()
 	for _, m := range c.members[1:] {
-		if err := lead.group.raft.AddVoter(raft.ServerID(m.id), raft.ServerAddress(m.id), 0, 10*time.Second).Error(); err != nil {
-			t.Fatal(err)
-		}
+		c.add(m)
 	}
 	return c
+}
+
+// add makes m a voter; on a slow machine leadership may be lost meanwhile.
+func (c *trio) add(m *member) {
+	c.t.Helper()
+	var err error
+	for range 50 {
+		err = c.leader().group.raft.AddVoter(raft.ServerID(m.id), raft.ServerAddress(m.id), 0, 10*time.Second).Error()
+		if err == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	c.t.Fatal(err)
 }
 
 func (c *trio) start(m *member, found bool) {

@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"herd/internal/vfs"
+)
+
+func openNode(t *testing.T, o Options) *Node {
+	t.Helper()
+	o.FS, o.ElectionTimeout = vfs.OS, 200*time.Millisecond
+	if o.Secret == "" {
+		o.Secret = "0123456789abcdef"
+	}
+	n, err := OpenNode(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n.Start(Hooks{Create: func(string, uint32) error { return errors.New("no engine here") }, Drop: func(uint32) error { return nil }})
+	return n
+}
+
+// Who does not know the secret gets nothing: no handshake, no answer, no difference between requests.
+func TestOutsider(t *testing.T) {
+	n := openNode(t, Options{Dir: t.TempDir(), ID: "n1", Address: "127.0.0.1:0"})
+	address := n.o.Address
+	if c, err := NewClient(address, "0123456789abcdef"); err != nil {
+		t.Fatal(err)
+	} else if s, err := c.Status(); err != nil || s.Leader != "n1" {
+		t.Fatalf("who knows the secret gets %v, %v", s, err)
+	}
+	c, err := NewClient(address, "another secret of 16 bytes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Status(); err == nil {
+		t.Error("another secret was accepted")
+	}
+	if _, err := NewClient(address, "short"); err == nil {
+		t.Error("a short secret was accepted")
+	}
+	// Without a certificate, and without TLS at all.
+	bare, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
+	if err == nil {
+		bare.SetDeadline(time.Now().Add(5 * time.Second))
+		writeMessage(bare, hello{For: forRequest})
+		writeMessage(bare, request{Op: opStatus})
+		var a answer
+		if err := readMessage(bare, &a); err == nil {
+			t.Errorf("a client without a certificate got %+v", a)
+		}
+		bare.Close()
+	}
+	plain, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	plain.SetDeadline(time.Now().Add(5 * time.Second))
+	writeMessage(plain, hello{For: forRequest})
+	if p, _ := io.ReadAll(plain); len(p) > 64 { // TLS may say that this is no TLS
+		t.Errorf("a client without TLS got %q", p)
+	}
+}
+
+// A node that comes back is the one it was, also at another address; one with an empty folder is not.
+func TestNodeIdentity(t *testing.T) {
+	first := openNode(t, Options{Dir: t.TempDir(), ID: "n1", Address: "127.0.0.1:0"})
+	if err := first.update(request{Op: opRegister, Database: &DatabaseInfo{OID: 5, Name: "postgres"}}); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	second := openNode(t, Options{Dir: dir, ID: "n2", Address: "127.0.0.1:0", Join: first.o.Address})
+	instance := second.file.Instance
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second = openNode(t, Options{Dir: dir, ID: "n2", Address: "127.0.0.1:0"})
+	if second.file.Instance != instance {
+		t.Error("a restart has made another instance")
+	}
+	moved := func() bool { x, _ := first.system.node("n2"); return x.Address == second.o.Address }
+	for end := time.Now().Add(20 * time.Second); !moved() && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if x, _ := first.system.node("n2"); x.Address != second.o.Address || x.Instance != instance {
+		t.Errorf("node n2 is known as %+v, it is at %s", x, second.o.Address)
+	}
+	if _, err := OpenNode(Options{FS: vfs.OS, Dir: dir, ID: "n3", Address: "127.0.0.1:0", Secret: "0123456789abcdef"}); err == nil {
+		t.Error("a folder was taken by another node")
+	}
+}
