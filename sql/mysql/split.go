@@ -12,14 +12,15 @@ import (
 // Created is a CREATE TABLE of a dump in two parts: the table with its keys that are needed to load rows, and what is better
 // made afterwards. All texts are MySQL's SQL.
 type Created struct {
-	// Table is the name, as written, and Schema its database or "".
+	// Table is the name, folded, and Schema its database or "".
 	Schema, Table string
 	// Text creates the table with primary and unique keys.
 	Text string
 	// Indexes and ForeignKeys are statements for after the rows; foreign keys may name tables that come later.
 	Indexes, ForeignKeys []string
-	// Columns are the columns in order.
+	// Columns are the columns in order, and Binary says which of them hold bytes.
 	Columns []string
+	Binary  []bool
 	// AutoIncrement is the column that counts by itself, or "".
 	AutoIncrement string
 }
@@ -39,12 +40,14 @@ func SplitCreate(text string) (*Created, error) {
 	if !ok || s.Select != nil || s.ReferTable != nil {
 		return nil, nil
 	}
-	out := &Created{Schema: s.Table.Schema.O, Table: s.Table.Name.O}
+	out := &Created{Schema: ident(s.Table.Schema), Table: ident(s.Table.Name)}
 	for _, d := range s.Cols {
-		out.Columns = append(out.Columns, d.Name.Name.O)
+		out.Columns = append(out.Columns, ident(d.Name.Name))
+		typ, _ := (&converter{text: text}).typeName("", d.Tp, 0)
+		out.Binary = append(out.Binary, typ.Name.Name == "bytea")
 		for _, o := range d.Options {
 			if o.Tp == tidb.ColumnOptionAutoIncrement {
-				out.AutoIncrement = d.Name.Name.O
+				out.AutoIncrement = ident(d.Name.Name)
 			}
 		}
 	}
