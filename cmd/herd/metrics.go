@@ -104,6 +104,9 @@ func syncTimes(s engine.Stats) web.Distribution {
 }
 
 func (in *instance) memoryMetrics(e *web.Emitter) {
+	for _, m := range in.sessions.Memory() {
+		e.Gauge("herd_memory_bytes", "Accounted memory by owner.", float64(m.Bytes), "database", "", "owner", m.Owner)
+	}
 	e.Gauge("herd_memory_used_bytes", "Accounted memory of the process.", float64(in.memory.Used()))
 	e.Gauge("herd_memory_limit_bytes", "Most memory that may be accounted.", float64(in.memory.Limit()))
 }

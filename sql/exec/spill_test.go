@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"herd/internal/mem"
 	"herd/tests/script"
 )
 
@@ -223,4 +224,45 @@ func TestSpillEnds(t *testing.T) {
 	c.Conn().(*net.TCPConn).SetLinger(0)
 	c.Conn().Close()
 	files("after the client has gone", false)
+}
+
+// TestMemoryByOwner says that everything that sessions have on the books is shown under an owner.
+func TestMemoryByOwner(t *testing.T) {
+	s := serveSQL(t)
+	setup(t, s.url, spillTable)
+	ctx := context.Background()
+	c, err := pgconn.Connect(ctx, s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := owners(s)
+	if idle["connections"] < 16<<10 {
+		t.Errorf("an idle connection has %d bytes", idle["connections"])
+	}
+	if _, err := c.Exec(ctx, "begin; declare c cursor for select * from big order by t; fetch 1 from c").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	busy := owners(s)
+	if grown := busy["statements"] - idle["statements"]; grown < 12000*64 || busy["connections"] != idle["connections"] {
+		t.Errorf("12,000 sorted rows: before %v, now %v", idle, busy)
+	}
+	if sum, used := busy["connections"]+busy["statements"]+busy["plans"], s.memory.Used(); sum > used || used-sum > 3*mem.Step {
+		t.Errorf("owners have %d bytes, the process %d", sum, used)
+	}
+	if err := c.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); s.memory.Used() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes are left", s.memory.Used())
+		}
+	}
+}
+
+func owners(s *sqlServer) map[string]int64 {
+	m := map[string]int64{}
+	for _, u := range s.sessions.Memory() {
+		m[u.Owner] = u.Bytes
+	}
+	return m
 }

@@ -21,10 +21,11 @@ import (
 
 // sqlServer is a server of this process whose data and temporary files are in memory. Only sessions ask for memory.
 type sqlServer struct {
-	fs      *vfs.Mem
-	spilled *countFS
-	memory  *mem.Account
-	url     string
+	fs       *vfs.Mem
+	spilled  *countFS
+	memory   *mem.Account
+	sessions *session.Server
+	url      string
 }
 
 // countFS counts the files that are made.
@@ -53,6 +54,7 @@ func serveSQL(t *testing.T) *sqlServer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.sessions = sessions
 	l, err := pgwire.Listen(pgwire.Options{Address: "127.0.0.1:0", MaxConnections: 100}, sessions)
 	if err != nil {
 		t.Fatal(err)

@@ -57,4 +57,5 @@ func (s *Session) share(p *prepared) {
 	}
 	s.srv.plans.Put(s.cacheKey(p.text, p.given), &planner.Cached{Query: p.query, Params: p.params, Plan: p.plan, Choice: p.choice, Version: p.version,
 		Attached: &sharedStatement{stmt: p.stmt, cols: p.cols, desc: p.desc}})
+	s.srv.accountPlans()
 }

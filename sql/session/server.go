@@ -55,6 +55,8 @@ type Server struct {
 	metrics  Metrics
 	envs     envTable
 	plans    *planner.Cache
+	planMem  *mem.Account // of plans
+	planMu   sync.Mutex   // makes reading the cache's size and accounting for it one step
 
 	mu       sync.Mutex
 	sessions map[int32]*Session // guarded by mu
@@ -191,6 +193,7 @@ func New(o Options) (*Server, error) {
 	}
 	srv.envs.init()
 	srv.plans = planner.NewCache(o.PlanCacheBytes)
+	srv.planMem = o.Memory.Child("plans")
 	if o.Cluster != nil {
 		return srv, nil
 	}
@@ -210,6 +213,7 @@ func (srv *Server) Connect(info *StartupInfo, c Client) (*Session, error) {
 		return nil, sqlerr.Fatal(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", info.Database)
 	}
 	s := &Session{srv: srv, client: c, out: c.Out, info: *info, db: db, acct: srv.opts.Memory.Child("session")}
+	s.acct.Force(sessionBytes)
 	s.eng = db.NewSession(engine.SessionOptions{PID: info.PID, Acct: s.acct, Wake: func(reason *sqlerr.Error) {
 		s.ended.Store(reason)
 		c.Wake()
