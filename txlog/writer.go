@@ -131,12 +131,13 @@ func (l *Local) flush(chunks []chunk) bool {
 // unsyncedSegments returns the segments with writes that were not synced, oldest first.
 func (l *Local) unsyncedSegments(chunks []chunk) []*segment {
 	if len(chunks) > 0 && l.o.Mode == SyncAlways { // only what is in hand can be unsynced
-		segs := []*segment{chunks[0].seg}
+		segs := append(l.segs[:0], chunks[0].seg)
 		for _, c := range chunks[1:] {
 			if c.seg != segs[len(segs)-1] {
 				segs = append(segs, c.seg)
 			}
 		}
+		l.segs = segs
 		return segs
 	}
 	l.mu.Lock()
