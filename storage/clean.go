@@ -55,6 +55,10 @@ func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
 	if seg == nil {
 		return nil, nil
 	}
+	if st.cleaned == nil {
+		st.cleaned = map[uint32]uint64{}
+	}
+	st.cleaned[seg.no] = st.ver.Load() // also when it is damaged: the others have their turn
 	c := &Cleaning{Segment: seg.no}
 	var found int64
 	err := walkFrames(seg.f, seg.no, segmentHeader, seg.size, func(a block.Address, f block.Frame, n int) error {
@@ -73,10 +77,6 @@ func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
 	if err != nil {
 		return nil, fmt.Errorf("clean segment %d: %w", seg.no, err)
 	}
-	if st.cleaned == nil {
-		st.cleaned = map[uint32]uint64{}
-	}
-	st.cleaned[seg.no] = st.ver.Load()
 	st.correctLive(s, seg.no, found)
 	slices.SortFunc(c.refs, func(a, b cleanRef) int {
 		if a.tree != b.tree {

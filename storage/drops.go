@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 
 	"herd/storage/block"
@@ -44,7 +45,7 @@ func (st *Store) expandDrops(ver uint64) error {
 			return nil
 		}
 		hs, err := st.blocksBelow(d.tr.id, d.tr.root.H, nil)
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrCorrupt) {
 			return fmt.Errorf("list the blocks of dropped tree %d: %w", d.tr.id, err)
 		}
 		r.mu.Lock()
@@ -60,7 +61,8 @@ func (st *Store) expandDrops(ver uint64) error {
 }
 
 // blocksBelow appends h and all handles below it to hs. It loads inner nodes, and leaves only when they have long
-// values.
+// values. What a damaged one leads to is left out, with ErrCorrupt: its blocks stay in the books of their segments until
+// the cleaner looks (I5), and the drop goes on.
 func (st *Store) blocksBelow(t TreeID, h *btree.Handle, hs []*btree.Handle) ([]*btree.Handle, error) {
 	hs = append(hs, h)
 	b := h.Block()
@@ -70,15 +72,18 @@ func (st *Store) blocksBelow(t TreeID, h *btree.Handle, hs []*btree.Handle) ([]*
 			return hs, err
 		}
 	}
+	var damage error
 	for _, k := range b.Children() {
 		if b.Kind == block.KindInner && (b.Level > 1 || k.Flag(btree.FlagBig)) {
 			var err error
-			if hs, err = st.blocksBelow(t, k, hs); err != nil {
+			if hs, err = st.blocksBelow(t, k, hs); err != nil && !errors.Is(err, ErrCorrupt) {
 				return hs, err
+			} else if err != nil {
+				damage = err
 			}
 			continue
 		}
 		hs = append(hs, k)
 	}
-	return hs, nil
+	return hs, damage
 }
