@@ -64,6 +64,31 @@ func Check(o CheckOptions, report func(Problem)) (CheckSummary, error) {
 	return sum, nil
 }
 
+// CutLogs ends the log of each database of a folder that no server uses before its first damaged group. Every commit
+// from there on is lost. report is told where.
+func CutLogs(o CheckOptions, report func(database string, damage *txlog.CorruptError)) error {
+	infos, err := InspectFolder(o)
+	if err != nil {
+		return err
+	}
+	opt := Options{FS: o.FS}.withDefaults()
+	l, err := lockFolder(opt.FS, o.Dir)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for _, f := range infos {
+		damage, err := txlog.Cut(opt.FS, f.LogDir, txlog.Position(f.Manifest.Meta.LogPosition), opt.Logger)
+		if err != nil {
+			return fmt.Errorf("cut the log of database %q: %w", f.Name, err)
+		}
+		if damage != nil {
+			report(f.Name, damage)
+		}
+	}
+	return nil
+}
+
 // checkDatabase checks one database.
 func checkDatabase(o *Options, oid uint32, sum *CheckSummary, report func(Problem)) error {
 	name, err := readName(o.FS, dbDir(o.Dir, oid))

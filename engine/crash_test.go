@@ -177,9 +177,9 @@ func crashOptions(o *Options) {
 }
 
 // checkFolder runs herd check and demands that it finds nothing bad.
-func checkFolder(t testing.TB, fsys vfs.FS) CheckSummary {
+func checkFolder(t testing.TB, fsys vfs.FS, dir ...string) CheckSummary {
 	t.Helper()
-	sum, err := Check(CheckOptions{FS: fsys, Dir: "/data"}, func(p Problem) {
+	sum, err := Check(CheckOptions{FS: fsys, Dir: append(dir, "/data")[0]}, func(p Problem) {
 		if !p.Note {
 			t.Errorf("check: %+v", p)
 		}
@@ -304,10 +304,34 @@ func TestCorruptLogStopsTheStart(t *testing.T) {
 	if !errors.As(err, &ce) || ce.Offset == 0 || ce.File != logs[0] {
 		t.Fatalf("got %v", err)
 	}
-	p[at+100] ^= 1
-	must(t, os.WriteFile(logs[0], p, 0o600))
+	if !strings.Contains(err.Error(), "--cut-log") {
+		t.Fatalf("no way out is named: %v", err)
+	}
+	undamaged := append([]byte(nil), p...)
+	undamaged[at+100] ^= 1
+	cuts := 0
+	must(t, CutLogs(CheckOptions{Dir: dir}, func(database string, damage *txlog.CorruptError) {
+		if cuts++; damage.File != logs[0] || damage.Offset != ce.Offset {
+			t.Fatalf("cut at %v", damage)
+		}
+	}))
+	if cuts != 1 {
+		t.Fatalf("%d cuts", cuts)
+	}
+	checkFolder(t, vfs.OS, dir)
+	if e, err = open(); err != nil {
+		t.Fatal(err)
+	}
+	if rows := e.System().tip.Load().Count(tr); rows != 0 { // the damage is in the first row's group
+		t.Fatalf("%d rows are left", rows)
+	}
+	must(t, e.Abandon())
+	must(t, os.WriteFile(logs[0], undamaged, 0o600))
 	e, err = open()
 	must(t, err)
+	if rows := e.System().tip.Load().Count(tr); rows != 20 {
+		t.Fatalf("%d rows", rows)
+	}
 	if _, err := open(); !errors.Is(err, ErrInUse) {
 		t.Fatalf("second server: %v", err)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -72,6 +73,9 @@ func (db *Database) recover(m storage.Manifest) error {
 		KeepFreeBytes: db.eng.o.LogKeepFreeBytes,
 		OnDurable:     db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger,
 	}, txlog.Position(m.Meta.LogPosition), a.entry)
+	if damage := (*txlog.CorruptError)(nil); errors.As(err, &damage) {
+		return fmt.Errorf("%w (restore a backup; or run \"herd check --cut-log\", which gives up every commit from there on)", err)
+	}
 	if err != nil {
 		return err
 	}

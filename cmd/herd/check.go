@@ -8,6 +8,7 @@ import (
 
 	"herd/conf"
 	"herd/engine"
+	"herd/txlog"
 )
 
 // checkOptions says where a base folder's parts are.
@@ -32,11 +33,15 @@ func loadFolder(cmd *cobra.Command, flags *confFlags, args []string) (*conf.Conf
 
 func newCheckCommand() *cobra.Command {
 	var flags confFlags
+	var cutLog bool
 	c := &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Verify the data folder of a stopped server",
 		Long: `Reads every block and log entry of a data folder (server.base.dir; ./herd-data by default) that no server uses, and verifies
-checksums, order, and what refers to what. It changes nothing. The exit status is 1 when something is wrong.`,
+checksums, order, and what refers to what. It changes nothing. The exit status is 1 when something is wrong.
+
+A server does not start with a transaction log that is damaged before its end. When there is no backup to restore, --cut-log
+first ends such a log before the damaged place: every commit from there on is lost. Copy the folder before.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := loadFolder(cmd, &flags, args)
@@ -44,6 +49,14 @@ checksums, order, and what refers to what. It changes nothing. The exit status i
 				return err
 			}
 			out, problems := cmd.OutOrStdout(), 0
+			if cutLog {
+				err := engine.CutLogs(checkOptions(c), func(database string, damage *txlog.CorruptError) {
+					fmt.Fprintf(out, "cut: database %s: %v\n", database, damage)
+				})
+				if err != nil {
+					return err
+				}
+			}
 			sum, err := engine.Check(checkOptions(c), func(p engine.Problem) {
 				word := "note"
 				if !p.Note {
@@ -63,5 +76,6 @@ checksums, order, and what refers to what. It changes nothing. The exit status i
 		},
 	}
 	flags.register(c)
+	c.Flags().BoolVar(&cutLog, "cut-log", false, "end a damaged transaction log before the damaged place")
 	return c
 }
