@@ -147,6 +147,17 @@ func (s *system) node(id string) (NodeInfo, bool) {
 	return x, ok
 }
 
+func (s *system) instance(instance string) (NodeInfo, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.state.Nodes {
+		if x.Instance == instance {
+			return x, true
+		}
+	}
+	return NodeInfo{}, false
+}
+
 // view returns a copy of the state, and a channel that is closed when it changes.
 func (s *system) view() (systemState, <-chan struct{}) {
 	s.mu.Lock()

@@ -26,6 +26,7 @@ type hello struct {
 	For    string
 	Group  uint32 `json:",omitempty"`
 	Client string `json:",omitempty"` // of a session: address of the client
+	To     string `json:",omitempty"` // of Raft messages: the instance meant, not one that has lost its disk since
 }
 
 const (
@@ -121,11 +122,15 @@ func (l *layer) Close() error {
 func (l *layer) Addr() net.Addr { return instanceAddr(l.node.file.Instance) }
 
 // Dial implements raft.StreamLayer.
-func (l *layer) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+func (l *layer) Dial(instance raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	if timeout <= 0 {
 		timeout = dialTimeout
 	}
-	return dial(l.node.tls, string(address), timeout, hello{For: forRaft, Group: l.group})
+	x, ok := l.node.system.instance(string(instance))
+	if !ok {
+		return nil, fmt.Errorf("where the node with folder %s is, is not known", instance)
+	}
+	return dial(l.node.tls, x.Address, timeout, hello{For: forRaft, Group: l.group, To: x.Instance})
 }
 
 type instanceAddr string
@@ -136,19 +141,11 @@ func (instanceAddr) Network() string { return "herd" }
 // String implements net.Addr.
 func (a instanceAddr) String() string { return string(a) }
 
-// ServerAddr implements raft.ServerAddressProvider: a node is known by its id, where it is says the system group.
-func (n *Node) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
-	if x, ok := n.system.node(string(id)); ok {
-		return raft.ServerAddress(x.Address), nil
-	}
-	return "", fmt.Errorf("the address of node %s is not known", id)
-}
-
 // transport returns Raft's transport for a group.
 func (n *Node) transport(group uint32) (*layer, raft.Transport) {
 	l := newLayer(n, group)
 	return l, raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		ServerAddressProvider: n, Stream: l, MaxPool: 3, Timeout: raftTimeout, Logger: raftLogger(n.o.Logger),
+		Stream: l, MaxPool: 3, Timeout: raftTimeout, Logger: raftLogger(n.o.Logger),
 	})
 }
 
@@ -203,7 +200,7 @@ func (n *Node) serve(nc net.Conn) {
 	_ = nc.SetDeadline(time.Time{})
 	switch h.For {
 	case forRaft:
-		if l := n.layerOf(h.Group); l != nil {
+		if l := n.layerOf(h.Group); l != nil && h.To == n.file.Instance {
 			l.deliver(nc)
 			return
 		}

@@ -30,6 +30,8 @@ type Config struct {
 	// NodeID, ClusterAddress, ClusterJoin, ClusterSecret and ElectionTimeout are of a node of a cluster.
 	NodeID, ClusterAddress, ClusterJoin, ClusterSecret string
 	ElectionTimeout                                    time.Duration
+	// ClusterLogKeep is log, in bytes, that stays for replicas that are behind.
+	ClusterLogKeep int64
 	// Host and Port say where PostgreSQL clients connect. An empty host is every address of the machine; port 0 is any free one.
 	Host string
 	Port int64

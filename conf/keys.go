@@ -23,6 +23,8 @@ var table = []Key{
 		"Secret that all nodes of a cluster share; who does not know it is not talked to. Better in the environment (HERD_SERVER_CLUSTER_SECRET) than on a command line."),
 	millisKey("server.cluster.election.timeout", "600", 100*time.Millisecond, time.Minute, func(c *Config) *time.Duration { return &c.ElectionTimeout },
 		"Time without a word from a database's leader after which its other replicas elect one."),
+	bytesKey("server.cluster.log.keep", "64M", mib, 1024*gib, func(c *Config) *int64 { return &c.ClusterLogKeep },
+		"Log that stays behind a checkpoint for replicas that are behind; who needs more gets the whole state."),
 	stringKey("server.host", "127.0.0.1", "an address or host name", func(c *Config) *string { return &c.Host },
 		"Address that PostgreSQL clients connect to; empty: every address of the machine."),
 	intKey("server.port", "5432", 0, 65535, func(c *Config) *int64 { return &c.Port },

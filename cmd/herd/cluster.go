@@ -34,7 +34,7 @@ func openNode(c *conf.Config, fsys vfs.FS, o *engine.Options, logger *slog.Logge
 	}
 	return cluster.OpenNode(cluster.Options{
 		FS: fsys, Dir: filepath.Join(c.BaseDir, clusterFolder), ID: c.NodeID, Address: c.ClusterAddress, SQLAddress: c.Address(),
-		Join: c.ClusterJoin, Secret: c.ClusterSecret, ElectionTimeout: c.ElectionTimeout,
+		Join: c.ClusterJoin, Secret: c.ClusterSecret, ElectionTimeout: c.ElectionTimeout, KeepBytes: c.ClusterLogKeep,
 		Sync: o.LogSync, SyncInterval: o.LogSyncInterval, SegmentBytesMax: o.LogSegmentBytesMax, KeepFreeBytes: o.LogKeepFreeBytes,
 		Fatal: o.Fatal, Logger: logger,
 	})

@@ -27,6 +27,7 @@ type node struct {
 	program, dir     string
 	clusterAddr, sql string
 	join             string
+	settings         []string
 	process          *exec.Cmd
 	output           syncBuffer
 }
@@ -49,10 +50,18 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+func (s *syncBuffer) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.b.Reset()
+}
+
 // nodes is a cluster.
 type nodes struct {
-	t    *testing.T
-	list []*node
+	t            *testing.T
+	list         []*node
+	program, dir string
+	settings     []string
 }
 
 // free returns an address of this machine that nobody listens on.
@@ -67,7 +76,7 @@ func free(t *testing.T) string {
 }
 
 // start begins a cluster of n nodes.
-func start(t *testing.T, n int) *nodes {
+func start(t *testing.T, n int, settings ...string) *nodes {
 	t.Helper()
 	program := os.Getenv("HERD_PROGRAM") // built already
 	if program == "" {
@@ -79,19 +88,28 @@ func start(t *testing.T, n int) *nodes {
 	c := &nodes{t: t}
 	t.Cleanup(c.stop)
 	dir := t.TempDir()
-	for i := range n {
-		x := &node{id: fmt.Sprint("n", i+1), program: program, dir: filepath.Join(dir, fmt.Sprint("n", i+1)), clusterAddr: free(t), sql: free(t)}
-		if i > 0 {
-			x.join = c.list[0].clusterAddr
-		}
-		c.list = append(c.list, x)
-		c.run(x)
-		x.await(t)
+	c.program, c.dir, c.settings = program, dir, settings
+	for range n {
+		c.add()
 	}
 	for _, x := range c.list {
 		c.awaitVoter(x)
 	}
 	return c
+}
+
+// add starts one more node, which joins the others.
+func (c *nodes) add() *node {
+	c.t.Helper()
+	id := fmt.Sprint("n", len(c.list)+1)
+	x := &node{id: id, program: c.program, dir: filepath.Join(c.dir, id), clusterAddr: free(c.t), sql: free(c.t), settings: c.settings}
+	if len(c.list) > 0 {
+		x.join = c.list[0].clusterAddr
+	}
+	c.list = append(c.list, x)
+	c.run(x)
+	x.await(c.t)
+	return x
 }
 
 func (c *nodes) run(x *node) {
@@ -102,9 +120,13 @@ func (c *nodes) run(x *node) {
 	}
 	args := []string{"server", "--mode", "cluster", "--node-id", x.id, "--cluster-address", x.clusterAddr, "--host", host, "--port", port,
 		"--base-dir", x.dir, "--set", "http.enabled=false", "--set", "server.memory.max.limit=512M", "--set", "server.log.segment.size=4M"}
+	for _, s := range x.settings {
+		args = append(args, "--set", s)
+	}
 	if x.join != "" {
 		args = append(args, "--join", x.join)
 	}
+	x.output.reset()
 	x.process = exec.Command(x.program, args...)
 	x.process.Env = append(os.Environ(), "HERD_SERVER_CLUSTER_SECRET="+secret)
 	x.process.Stdout, x.process.Stderr = &x.output, &x.output
