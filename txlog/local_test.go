@@ -301,6 +301,9 @@ func TestSyncErrorIsFatalAndNotRetried(t *testing.T) {
 	if _, err := l.Reserve(10, Normal); !errors.Is(err, ErrFailed) {
 		t.Fatalf("reserve after failure: %v", err)
 	}
+	for end := time.Now().Add(10 * time.Second); fatal.Load() == 0 && time.Now().Before(end); { // those who wait are told first
+		time.Sleep(time.Millisecond)
+	}
 	if fatal.Load() != 1 {
 		t.Fatalf("Fatal was called %d times", fatal.Load())
 	}
