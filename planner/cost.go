@@ -203,27 +203,36 @@ func (r *root) distinctOf(e plan.Expr) float64 {
 	if c.Type == types.BoolOID {
 		return 2
 	}
-	if n := virtualColumn(rel, c.Num); n > 0 {
+	if rel.Virtual != nil && c.Type == types.QCharOID {
+		return fewKinds
+	}
+	if n, ok := virtualColumn(rel, c.Num); ok && n == 0 {
+		return fewKinds
+	} else if ok {
 		return math.Max(1, rows/n)
 	}
 	return math.Max(1, math.Min(distinct, rows))
 }
 
-// virtualColumn is how many rows of a base catalog have one value of a column, as its access paths declare; 0 unknown.
-func virtualColumn(rel *catalog.Relation, num int16) float64 {
+// fewKinds is the number of values of a catalog's column that has few: kinds, classes, schemas.
+const fewKinds = 4
+
+// virtualColumn is how many rows of a base catalog have one value of a column, as its access paths declare (0 many); ok is
+// false when none does.
+func virtualColumn(rel *catalog.Relation, num int16) (rows float64, ok bool) {
 	if rel.Virtual == nil {
-		return 0
+		return 0, false
 	}
 	for _, p := range rel.Virtual.Paths() {
 		if len(p.Cols) == 1 && p.Cols[0] == num {
-			return p.Rows
+			return p.Rows, true
 		}
 	}
-	return 0
+	return 0, false
 }
 
 func uniqueColumn(rel *catalog.Relation, num int16) bool {
-	if virtualColumn(rel, num) == 1 {
+	if n, _ := virtualColumn(rel, num); n == 1 {
 		return true
 	}
 	if pk := rel.PrimaryKey; pk != nil && len(pk.Keys) == 1 && pk.Keys[0].Attno == num {

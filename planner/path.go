@@ -5,6 +5,7 @@ import (
 
 	"herd/planner/plan"
 	"herd/sql/catalog"
+	"herd/sql/catalog/pgdata"
 )
 
 // pathShape is the kind of a path.
@@ -274,8 +275,12 @@ func (r *root) joinFilters(b *baseRel, req relset) []plan.Expr {
 
 // equalTo reads a condition as "column = value" with a value that does not use the relation.
 func (r *root) equalTo(c *clause, rte, attno int) (v plan.Expr, outer relset, ok bool) {
-	if c.call == nil || c.volatile || rowStrategy(c.call.Op) != 3 {
+	if c.call == nil || c.volatile {
 		return nil, outer, false
+	}
+	if rowStrategy(c.call.Op) != pgdata.BTEqual {
+		v, ok = equalLike(c.call, rte, attno)
+		return v, outer, ok
 	}
 	for side := range 2 {
 		x, ok := stripText(c.call.Args[side]).(*plan.Var)
@@ -295,6 +300,21 @@ func (r *root) equalTo(c *clause, rte, attno int) (v plan.Expr, outer relset, ok
 		}
 	}
 	return nil, outer, false
+}
+
+// equalLike reads "column LIKE 'pattern'" without wildcards, which drivers send for names, as equality.
+func equalLike(f *plan.FuncCall, rte, attno int) (plan.Expr, bool) {
+	x, ok := stripText(f.Args[0]).(*plan.Var)
+	if !ok || x.LevelsUp != 0 || x.RTE != rte || x.Attno != attno || !isText(x.Type) {
+		return nil, false
+	}
+	o := pgdata.OperatorByOID(f.Op)
+	pat, ok := stripRelabel(f.Args[1]).(*plan.Const)
+	if !ok || o == nil || o.Name != "~~" || pat.Value.Null || !isText(pat.Type) || likePrefix(string(pat.Value.B)) != string(pat.Value.B) {
+		return nil, false
+	}
+	t := plan.Typed{Type: x.Type, Typmod: -1, Collation: x.Collation, Loc: -1}
+	return &plan.Const{Typed: t, Value: pat.Value}, true
 }
 
 // ctePath reads a materialized WITH query or the working table of a recursion.
