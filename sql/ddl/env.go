@@ -40,6 +40,8 @@ type Env struct {
 	// Bind is the environment of parse analysis: Text is the statement's.
 	Bind      *planner.BindEnv
 	Sequences Sequences
+	// Progress is told how many rows of a table are in an index that is being built. May be nil.
+	Progress func(table, index types.OID, rows int64)
 	// Hold keeps a view's version from being given up until the returned function is called. May be nil.
 	Hold func(v storage.View) (release func())
 

@@ -216,8 +216,18 @@ func (x *executor) backfill(rel *catalog.Relation, ix *catalog.Index) error {
 	if err != nil {
 		return err
 	}
-	return x.scan(rel, func(key []byte, vals []types.Datum) error { return b.add(key, vals) })
+	rows := int64(0)
+	return x.scan(rel, func(key []byte, vals []types.Datum) error {
+		if x.Progress != nil && rows%progressStep == 0 {
+			x.Progress(rel.OID, ix.OID, rows)
+		}
+		rows++
+		return b.add(key, vals)
+	})
 }
+
+// progressStep is how many rows go by between two reports.
+const progressStep = 1000
 
 // rewriteRows copies the rows that old has in a view, taken before its trees were dropped, to the new and empty trees of now.
 // change turns an old row's values into those of now's columns; nil is no change. It must not keep vals.

@@ -29,6 +29,8 @@ func (s *Session) definition(p *prepared) (commandTag, error) {
 	if err != nil {
 		return commandTag{}, err
 	}
+	defer s.progress(nil)
+	env.Progress = s.building(commandCreateIndex)
 	res, err := ddl.Execute(env, p.stmt)
 	s.path.forget()
 	return commandTag{text: res.Tag, count: res.Rows, hasCount: res.HasRows}, err

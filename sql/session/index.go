@@ -251,7 +251,9 @@ func (s *Session) reindex(st *ast.Reindex) (commandTag, error) {
 		} else {
 			var env *ddl.Env
 			if env, err = s.definitionEnv(""); err == nil {
+				env.Progress = s.building(commandReindex)
 				err = ddl.Rebuild(env, id)
+				s.progress(nil)
 			}
 		}
 		if err != nil {

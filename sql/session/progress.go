@@ -33,6 +33,24 @@ const (
 // progress publishes the build that the session is at, nil when none.
 func (s *Session) progress(p *buildProgress) { s.activity.build.Store(p) }
 
+// building publishes the builds of a statement that makes indexes in its own transaction.
+func (s *Session) building(command int64) func(table, index types.OID, rows int64) {
+	return func(table, index types.OID, rows int64) {
+		p := s.activity.build.Load()
+		if p == nil || p.index != index {
+			p = &buildProgress{command: command, table: table, index: index}
+			p.phase.Store(phaseBuild)
+			if cat, err := s.catalog(); err == nil {
+				if rel, err := cat.RelationByOID(table); err == nil && rel != nil {
+					p.rows.Store(cat.RowCount(rel))
+				}
+			}
+			s.progress(p)
+		}
+		p.done.Store(rows)
+	}
+}
+
 // lockers is an engine.WaitProgress.
 func (p *buildProgress) lockers(total, done int, pid int32) {
 	p.lockersTotal.Store(int64(total))

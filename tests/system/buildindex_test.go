@@ -332,6 +332,30 @@ func TestOldSnapshotAndNewIndex(t *testing.T) {
 	})
 }
 
+// Plain CREATE INDEX shows its progress, keeps writers of its table away and nobody else.
+func TestPlainBuildIndex(t *testing.T) {
+	ForEach(t, func(t *testing.T, url string) {
+		a, b, c := Connect(t, url), Connect(t, url), Connect(t, url)
+		Exec(t, c, "CREATE TABLE w (id int PRIMARY KEY, v int); CREATE TABLE other (id int PRIMARY KEY); INSERT INTO w SELECT g, g FROM generate_series(1, 100000) g")
+		done := background(a, "CREATE INDEX wv ON w (md5(repeat('x', 400 + v % 2)))")
+		seen := false
+		for n := 0; len(done) == 0; n++ {
+			rows := rowsText(t, c, "SELECT command, phase FROM pg_stat_progress_create_index WHERE relid = 'w'::regclass")
+			seen = seen || strings.HasPrefix(rows, "CREATE INDEX|building index")
+			Exec(t, b, fmt.Sprintf("INSERT INTO other VALUES (%d)", n))
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if !seen {
+			t.Error("no progress was shown")
+		}
+		if got := Value(t, c, "SELECT count(*) FROM pg_stat_progress_create_index"); got != "0" {
+			t.Error("progress of", got, "builds is left")
+		}
+	})
+}
+
 // A table whose rows moved to another tree after a snapshot was taken is not read as if it were empty.
 func TestOldSnapshotAndNewTable(t *testing.T) {
 	s := peer.StartHerdFor(t)
