@@ -108,19 +108,19 @@ func (m *mysqlImport) insert(text []byte) (bool, error) {
 	if columns == nil {
 		columns = t.Columns
 	}
-	binary := make([]bool, len(columns))
+	fields := make([]dump.Field, len(columns))
 	for i, c := range columns {
 		known := false
 		for k := range t.Columns {
 			if strings.EqualFold(t.Columns[k], c) {
-				binary[i], known = t.Binary[k], true
+				fields[i], known = dump.Field{Bytes: t.Binary[k], Bits: t.Bits[k]}, true
 			}
 		}
 		if !known {
 			return false, nil
 		}
 	}
-	rows, _, ok := x.AppendRows(m.buf[:0], binary)
+	rows, _, ok := x.AppendRows(m.buf[:0], fields)
 	m.buf = rows[:0]
 	if !ok {
 		return false, nil

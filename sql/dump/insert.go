@@ -99,9 +99,17 @@ func (x *Insert) name() (string, bool) {
 	return string(x.text[from:x.at]), x.at > from
 }
 
-// AppendRows appends the tuples to dst as lines of COPY's text format and returns their number. binary says by column whether
-// its strings are bytes. ok is false when something is no literal: then the statement is to be run as it is.
-func (x *Insert) AppendRows(dst []byte, binary []bool) (_ []byte, rows int, ok bool) {
+// Field says how the strings of a column are to be read.
+type Field struct {
+	// Bytes: as bytes, for bytea.
+	Bytes bool
+	// Bits: as bytes that hold this many bits, for bit; 0 for other types.
+	Bits int
+}
+
+// AppendRows appends the tuples to dst as lines of COPY's text format and returns their number. fields says by column what
+// its strings are. ok is false when something is no literal: then the statement is to be run as it is.
+func (x *Insert) AppendRows(dst []byte, fields []Field) (_ []byte, rows int, ok bool) {
 	begin := len(dst)
 	for {
 		if !x.byte('(') {
@@ -111,8 +119,12 @@ func (x *Insert) AppendRows(dst []byte, binary []bool) (_ []byte, rows int, ok b
 			if col > 0 {
 				dst = append(dst, '\t')
 			}
+			var f Field
+			if col < len(fields) {
+				f = fields[col]
+			}
 			var ok bool
-			if dst, ok = x.literal(dst, col < len(binary) && binary[col]); !ok {
+			if dst, ok = x.literal(dst, f); !ok {
 				return dst[:begin], 0, false
 			}
 			if x.byte(',') {
@@ -134,14 +146,14 @@ func (x *Insert) AppendRows(dst []byte, binary []bool) (_ []byte, rows int, ok b
 }
 
 // literal appends one literal as a field.
-func (x *Insert) literal(dst []byte, binary bool) ([]byte, bool) {
+func (x *Insert) literal(dst []byte, f Field) ([]byte, bool) {
 	x.blank()
 	if x.at >= len(x.text) {
 		return dst, false
 	}
 	switch b := x.text[x.at]; {
 	case b == '\'' || b == '"':
-		return x.str(dst, b, binary)
+		return x.str(dst, b, f)
 	case b == '_':
 		introducer, _ := x.name()
 		x.blank()
@@ -150,9 +162,12 @@ func (x *Insert) literal(dst []byte, binary bool) ([]byte, bool) {
 		}
 		switch strings.ToLower(introducer) {
 		case "_binary":
-			return x.str(dst, '\'', true)
+			if f.Bits == 0 {
+				f.Bytes = true
+			}
+			return x.str(dst, '\'', f)
 		case "_utf8", "_utf8mb3", "_utf8mb4":
-			return x.str(dst, '\'', binary)
+			return x.str(dst, '\'', f)
 		}
 		return dst, false
 	case b == '0' && x.at+1 < len(x.text) && x.text[x.at+1] == 'x':
@@ -212,8 +227,9 @@ func (x *Insert) hex(dst []byte) ([]byte, bool) {
 }
 
 // str appends a string, undoing MySQL's escapes and doing COPY's, or as bytea's text.
-func (x *Insert) str(dst []byte, q byte, binary bool) ([]byte, bool) {
-	if binary {
+func (x *Insert) str(dst []byte, q byte, f Field) ([]byte, bool) {
+	from := len(dst)
+	if f.Bytes {
 		dst = append(dst, `\\x`...)
 	}
 	for x.at++; x.at < len(x.text); x.at++ {
@@ -223,6 +239,9 @@ func (x *Insert) str(dst []byte, q byte, binary bool) ([]byte, bool) {
 			x.at++
 		case b == q:
 			x.at++
+			if f.Bits > 0 {
+				return bits(dst, from, f.Bits)
+			}
 			return dst, true
 		case b == '\\' && x.at+1 < len(x.text):
 			switch next := x.text[x.at+1]; {
@@ -236,7 +255,9 @@ func (x *Insert) str(dst []byte, q byte, binary bool) ([]byte, bool) {
 			}
 		}
 		switch {
-		case binary:
+		case f.Bits > 0:
+			dst = append(dst, b)
+		case f.Bytes:
 			dst = hex.AppendEncode(dst, []byte{b})
 		case b == '\\':
 			dst = append(dst, '\\', '\\')
@@ -251,6 +272,20 @@ func (x *Insert) str(dst []byte, q byte, binary bool) ([]byte, bool) {
 		}
 	}
 	return dst, false
+}
+
+// bits turns the bytes at dst[from:], the number that they are, into n binary digits.
+func bits(dst []byte, from, n int) ([]byte, bool) {
+	raw := bytes.Clone(dst[from:])
+	dst = dst[:from]
+	for i := n - 1; i >= 0; i-- {
+		digit := byte('0')
+		if k := len(raw) - 1 - i/8; k >= 0 && raw[k]>>(i%8)&1 == 1 {
+			digit = '1'
+		}
+		dst = append(dst, digit)
+	}
+	return dst, len(raw) <= (n+7)/8
 }
 
 // unescaped is what a letter after a backslash stands for, where that is another byte; 0 stands for itself.

@@ -18,9 +18,10 @@ type Created struct {
 	Text string
 	// Indexes and ForeignKeys are statements for after the rows; foreign keys may name tables that come later.
 	Indexes, ForeignKeys []string
-	// Columns are the columns in order, and Binary says which of them hold bytes.
+	// Columns are the columns in order, Binary says which of them hold bytes, and Bits how many bits, 0 for other types.
 	Columns []string
 	Binary  []bool
+	Bits    []int
 	// AutoIncrement is the column that counts by itself, or "".
 	AutoIncrement string
 }
@@ -45,6 +46,11 @@ func SplitCreate(text string) (*Created, error) {
 		out.Columns = append(out.Columns, ident(d.Name.Name))
 		typ, _ := (&converter{text: text}).typeName("", d.Tp, 0)
 		out.Binary = append(out.Binary, typ.Name.Name == "bytea")
+		bits := 0
+		if typ.Name.Name == "bit" {
+			bits = d.Tp.GetFlen()
+		}
+		out.Bits = append(out.Bits, bits)
 		for _, o := range d.Options {
 			if o.Tp == tidb.ColumnOptionAutoIncrement {
 				out.AutoIncrement = ident(d.Name.Name)
