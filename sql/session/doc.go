@@ -15,7 +15,7 @@
 // Goroutines. None of its own: a Session belongs to its connection's goroutine. Cancel, Terminate and the registry
 // behind pg_stat_activity are the only entries from others and touch atomics.
 //
-// Files. server.go what sessions share, session.go the struct, txn.go transaction blocks, query.go the simple protocol,
+// Files. server.go what sessions share, session.go the struct, memory.go what owners hold, txn.go transaction blocks, query.go the simple protocol,
 // extended.go Parse to Sync, prepared.go statements, portal.go portals, run.go execution, rows.go DataRows,
 // guc.go and settings.go and checks.go parameters, set.go SET and SHOW, utility.go dispatch, cursor.go, copyfrom.go,
 // copyto.go, explain.go, maintenance.go, database.go, environment.go services for functions, systemrows.go and
