@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"herd/storage"
@@ -75,7 +76,11 @@ func (db *Database) Checkpoint() error {
 		return logError(err)
 	}
 	db.ckpt.hurry.Store(true)
-	return db.checkpointNow(0)
+	err := db.checkpointNow(0)
+	if errors.Is(err, syscall.ENOSPC) {
+		return diskFull(err)
+	}
+	return err
 }
 
 // checkpointNow makes a checkpoint of the durable snapshot, spread over d.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+	"syscall"
 
 	"herd/engine/lock"
 	"herd/sql/sqlerr"
@@ -202,10 +203,18 @@ func commitError(err error) error {
 		return told
 	}
 	class := sqlerr.DataCorrupted
+	if errors.Is(err, syscall.ENOSPC) {
+		return diskFull(err)
+	}
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		class = sqlerr.IoError
 	}
 	return sqlerr.New(class, "could not apply the transaction: %v", err)
+}
+
+// diskFull is what a client is told when something could not be written for want of space.
+func diskFull(err error) error {
+	return sqlerr.New(sqlerr.DiskFull, "no space left on device").WithDetail("%v", err).WithHint("Check free disk space.")
 }
 
 // append gives the requests their places, publishes the tip that contains them and hands them to the log (I2).

@@ -16,6 +16,9 @@ import (
 // systemOID is the number of the system database, whose name is "".
 const systemOID = 0
 
+// keepFreeUsual is Options.LogKeepFreeBytes unless the disk is small: a checkpoint frees the log, and needs room to do so.
+const keepFreeUsual = 64 << 20
+
 // ErrNoDatabase is returned for a database that does not exist.
 var ErrNoDatabase = errors.New("database does not exist")
 
@@ -40,6 +43,11 @@ func Open(o Options) (*Engine, error) {
 	l, err := lockFolder(o.FS, o.Dir)
 	if err != nil {
 		return nil, err
+	}
+	if o.LogKeepFreeBytes == 0 {
+		if free, err := o.FS.FreeBytes(o.Dir); err == nil {
+			o.LogKeepFreeBytes = min(keepFreeUsual, free/8)
+		}
 	}
 	e := &Engine{o: o, folder: l, scanner: lock.NewScanner(), byName: map[string]*Database{}}
 	e.acctBlocks = o.Memory.Child("blocks")

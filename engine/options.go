@@ -38,7 +38,8 @@ type Options struct {
 	// LogSegmentBytes and LogSegmentBytesMax: see txlog.Options.
 	LogSegmentBytes    int64
 	LogSegmentBytesMax int64
-	// LogKeepFreeBytes of the disk are left to checkpoints when the log grows.
+	// LogKeepFreeBytes of the disk are left to checkpoints when the log grows. 0 = 64 MiB, at most an eighth of what is free
+	// when the folder is opened.
 	LogKeepFreeBytes uint64
 
 	// A checkpoint begins when CheckpointPeriod has passed since the last (default 15 min), or the log has grown by
