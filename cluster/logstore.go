@@ -15,9 +15,9 @@ import (
 
 // Kinds of records in the segments of a Raft log.
 const (
-	recordPiece txlog.Kind = 64 // of a Raft entry: pieceHeader, then bytes
-	recordCut   txlog.Kind = 65 // u64: entries at and behind this index are void
-	recordTrim  txlog.Kind = 66 // u64: entries below this index are forgotten
+	recordPiece = txlog.Foreign     // of a Raft entry: pieceHeader, then bytes
+	recordCut   = txlog.Foreign + 1 // u64: entries at and behind this index are void
+	recordTrim  = txlog.Foreign + 2 // u64: entries below this index are forgotten
 )
 
 // A piece: flags u8, index u64, term u64, type u8, time of append in unix nanoseconds u64, length of extensions u32; the

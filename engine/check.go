@@ -78,6 +78,9 @@ func CutLogs(o CheckOptions, report func(database string, damage *txlog.CorruptE
 	}
 	defer l.Close()
 	for _, f := range infos {
+		if shared, err := txlog.HoldsForeign(opt.FS, f.LogDir); err == nil && shared {
+			return fmt.Errorf("cut the log of database %q: it is a replica of a cluster; remove the node's folder and join again", f.Name)
+		}
 		damage, err := txlog.Cut(opt.FS, f.LogDir, txlog.Position(f.Manifest.Meta.LogPosition), opt.Logger)
 		if err != nil {
 			return fmt.Errorf("cut the log of database %q: %w", f.Name, err)
@@ -122,7 +125,15 @@ func checkDatabase(o *Options, oid uint32, sum *CheckSummary, report func(Proble
 			return err
 		}
 	}
-	_, err = txlog.Inspect(o.FS, o.logDir(oid), txlog.Position(m.Meta.LogPosition), nil, c.entry)
+	from, entry := txlog.Position(m.Meta.LogPosition), c.entry
+	shared, err := txlog.HoldsForeign(o.FS, o.logDir(oid))
+	if err != nil {
+		return err
+	}
+	if shared { // its records are not this database's entries, and the manifest's position is not one of theirs
+		from, entry = 0, c.record
+	}
+	_, err = txlog.Inspect(o.FS, o.logDir(oid), from, nil, entry)
 	sum.LogEntries += c.entries
 	return err
 }
@@ -133,6 +144,16 @@ type logChecker struct {
 	last    txlog.Seq
 	parts   map[uint64]uint32
 	entries int
+}
+
+// record takes one record of a log that several nodes share: they follow each other.
+func (c *logChecker) record(_ txlog.Position, e txlog.Entry) error {
+	if c.entries > 0 && e.Prev != c.last || e.Kind < txlog.Foreign {
+		return fmt.Errorf("log record %d of kind %d says it follows %d; the one before is %d", e.Seq, e.Kind, e.Prev, c.last)
+	}
+	c.last = e.Seq
+	c.entries++
+	return nil
 }
 
 func (c *logChecker) entry(_ txlog.Position, e txlog.Entry) error {

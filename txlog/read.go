@@ -5,10 +5,30 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"herd/internal/vfs"
 )
 
 // ErrTruncated: the position is below what the log keeps.
 var ErrTruncated = errors.New("the log does not go back that far")
+
+// Foreign is the first of the kinds of records that are not a database's entries: a log of several nodes keeps its own form
+// of entries in segments.
+const Foreign Kind = 64
+
+// HoldsForeign tells whether the log in dir holds such records. Positions in it are not those that a database knows.
+func HoldsForeign(fsys vfs.FS, dir string) (bool, error) {
+	first := errors.New("first record")
+	kind := Kind(0)
+	_, err := Inspect(fsys, dir, 0, nil, func(_ Position, e Entry) error {
+		kind = e.Kind
+		return first
+	})
+	if errors.Is(err, first) {
+		err = nil
+	}
+	return kind >= Foreign, err
+}
 
 // Read hands entries that are on disk to f, in order, beginning with the group at from, which is a position that End or
 // EndOf returned, until f returns false or no more follow. A payload is valid during the call only. It runs beside

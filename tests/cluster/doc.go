@@ -1,3 +1,21 @@
-// Package cluster tests clusters of real server processes on loopback: nodes that are killed, come back, join late and
-// leave, under load.
+// Package cluster tests clusters of real server processes on loopback.
+//
+// # Purpose
+//
+// Nodes are killed, come back, join late, lose their folders and leave, under load; then every node must show what was
+// acknowledged. HERD_PROGRAM names a server that is built already.
+//
+// # Invariants
+//
+//	I1  Every process that a test starts has ended when the test ends.
+//
+// # Goroutines
+//
+// One for each client of the load, until its end.
+//
+// # Files
+//
+//	nodes_test.go  processes
+//	kill_test.go   the leader is killed under load
+//	join_test.go   late, returning, moving and leaving nodes
 package cluster
