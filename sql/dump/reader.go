@@ -71,6 +71,9 @@ func (r *Reader) Next() ([]byte, error) {
 		if err != nil && (err != io.EOF || len(bytes.TrimSpace(r.buf)) == 0) {
 			return nil, err
 		}
+		if r.dialect == MySQL && isDelimiterLine(r.buf) { // the last line of the file
+			r.setDelimiter()
+		}
 		text := bytes.TrimSpace(r.buf)
 		if len(text) > 0 {
 			return text, nil
@@ -126,7 +129,7 @@ func (r *Reader) statement() error {
 		if err != nil {
 			return err
 		}
-		if b == r.delimiter[0] && r.atDelimiter() {
+		if b == r.delimiter[0] && !(r.dialect == MySQL && isDelimiterLine(r.buf)) && r.atDelimiter() {
 			return nil
 		}
 		if len(r.buf) > maxStatement {
