@@ -47,6 +47,6 @@
 //	writer.go large.go rowerrors.go   one table's rows: constraints, indexes, large values, messages
 //	foreignkey.go fkparent.go fkfinder.go deferred.go  referential integrity, deferred checks
 //	recheck.go     re-evaluation of rows that changed
-//	copyin.go      COPY FROM and bulk INSERT
+//	copyin.go      COPY FROM and bulk INSERT; copywhere.go: its WHERE
 //	point.go       the point fast paths
 package exec
