@@ -156,7 +156,10 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 	if p == nil {
 		return errors.New("restore a Raft group: nothing was received")
 	}
-	if g.applied.Load() < p.Index {
+	g.mu.Lock()
+	missing := g.missing
+	g.mu.Unlock()
+	if missing || g.applied.Load() < p.Index {
 		if err := g.fetch(p.from); err != nil {
 			g.snaps.failed()
 			g.log.Warn("the database's state could not be fetched", "from", p.from, "error", err)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -320,14 +322,14 @@ func (c *trio) same() []string {
 		}
 		equal := true
 		for _, l := range lists[1:] {
-			equal = equal && fmt.Sprint(l) == fmt.Sprint(lists[0])
+			equal = equal && slices.Equal(l, lists[0])
 		}
 		if equal {
 			return lists[0]
 		}
 	}
 	for _, l := range lists {
-		c.t.Logf("%d entries, the last %q", len(l), l[max(0, len(l)-3):])
+		c.t.Logf("%d entries, the last %.300q", len(l), l[max(0, len(l)-3):])
 	}
 	c.t.Fatal("the nodes do not have the same contents")
 	return nil
@@ -490,8 +492,9 @@ func TestGroupLateMember(t *testing.T) {
 		}
 		acked = append(acked, p)
 	}
-	for i := range 20 {
-		write(fmt.Sprint(i, string(make([]byte, 500<<10))))
+	long := strings.Repeat("x", 60<<10)
+	for i := range 30 {
+		write(fmt.Sprint(i, long))
 	}
 	c.stop(lead)
 	c.start(lead, false)
