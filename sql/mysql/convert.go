@@ -28,13 +28,17 @@ type converter struct {
 	target string
 	// labels are the aliases of the select list whose clauses are converted, by folded name.
 	labels map[string]label
-	err    *sqlerr.Error
+	// fields is that select list; distinct says that it is one of SELECT DISTINCT.
+	fields   []*tidb.SelectField
+	distinct bool
+	err      *sqlerr.Error
 }
 
 // label is an alias of a select list.
 type label struct {
-	name string // as written
-	expr tidb.ExprNode
+	name   string // as written
+	expr   tidb.ExprNode
+	column bool // of a subquery; expr is nil
 }
 
 func (c *converter) fail(e *sqlerr.Error) {

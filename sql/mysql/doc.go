@@ -37,5 +37,6 @@
 //	typename.go  types
 //	utility.go   SET, variables, transactions, LOCK TABLES
 //	show.go      SHOW and DESCRIBE
+//	herddb.go    statements of HerdDB
 //	split.go     CREATE TABLE of a dump cut into what comes before and after the rows
 package mysql

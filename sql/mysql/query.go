@@ -21,17 +21,9 @@ func (c *converter) query(n tidb.Node) *ast.Select {
 	case *tidb.SelectStmt:
 		return c.selectStmt(x)
 	case *tidb.SetOprStmt:
-		out := c.setOp(x.SelectList)
-		if out != nil {
-			c.around(out, x.With, x.OrderBy, x.Limit)
-		}
-		return out
+		return c.wholeSetOp(x.SelectList, x.With, x.OrderBy, x.Limit)
 	case *tidb.SetOprSelectList:
-		out := c.setOp(x)
-		if out != nil {
-			c.around(out, x.With, x.OrderBy, x.Limit)
-		}
-		return out
+		return c.wholeSetOp(x, x.With, x.OrderBy, x.Limit)
 	}
 	c.unknown(n, "query")
 	return nil
@@ -63,6 +55,53 @@ func (c *converter) with(w *tidb.WithClause) *ast.With {
 	out := &ast.With{Loc: ast.At(c.start), Recursive: w.IsRecursive}
 	for _, q := range w.CTEs {
 		out.CTEs = append(out.CTEs, &ast.CTE{Loc: ast.At(c.start), Name: ident(q.Name), Columns: idents(q.ColNameList), Query: c.subquery(q.Query)})
+	}
+	return out
+}
+
+// wholeSetOp converts a set operation with what goes around it. An ordered one becomes a subquery: its rows are ordered by weights,
+// and a set operation is ordered by nothing but its columns.
+func (c *converter) wholeSetOp(l *tidb.SetOprSelectList, w *tidb.WithClause, o *tidb.OrderByClause, limit *tidb.Limit) *ast.Select {
+	out := c.setOp(l)
+	if out == nil {
+		return nil
+	}
+	if o == nil {
+		c.around(out, w, nil, limit)
+		return out
+	}
+	star := &ast.ColumnRef{Loc: ast.At(c.start), Star: true}
+	whole := &ast.Select{Loc: ast.At(c.start), Body: &ast.SelectCore{Loc: ast.At(c.start), Equality: c.equality(), Targets: []ast.Target{{Loc: star.Loc, Expr: star}},
+		From: []ast.FromItem{&ast.SubqueryRef{Loc: ast.At(c.start), Query: out, Alias: &ast.Alias{Name: "set_operation"}}}}}
+	labels, fields, distinct := c.labels, c.fields, c.distinct
+	c.labels, c.fields, c.distinct = setLabels(leftmost(l), c.inner == 0), nil, false
+	c.around(whole, w, o, limit)
+	c.labels, c.fields, c.distinct = labels, fields, distinct
+	return whole
+}
+
+// leftmost is the select list that names a set operation's columns.
+func leftmost(n tidb.Node) []*tidb.SelectField {
+	switch x := n.(type) {
+	case *tidb.SetOprSelectList:
+		if len(x.Selects) > 0 {
+			return leftmost(x.Selects[0])
+		}
+	case *tidb.SetOprStmt:
+		return leftmost(x.SelectList)
+	case *tidb.SelectStmt:
+		if x.Fields != nil {
+			return x.Fields.Fields
+		}
+	}
+	return nil
+}
+
+// setLabels are the aliases of a set operation as columns of the subquery that it is.
+func setLabels(list []*tidb.SelectField, outermost bool) map[string]label {
+	out := labelsOf(list, outermost)
+	for k, l := range out {
+		out[k] = label{name: l.name, column: true}
 	}
 	return out
 }
@@ -115,9 +154,9 @@ func (c *converter) selectStmt(s *tidb.SelectStmt) *ast.Select {
 		c.refuse(o.CalcFoundRows, c.start, "SQL_CALC_FOUND_ROWS")
 	}
 	out := &ast.Select{Loc: ast.At(c.start)}
-	labels := c.labels
-	defer func() { c.labels = labels }()
-	c.labels = nil
+	labels, fields, distinct := c.labels, c.fields, c.distinct
+	defer func() { c.labels, c.fields, c.distinct = labels, fields, distinct }()
+	c.labels, c.fields, c.distinct = nil, nil, s.Distinct
 	if s.Kind == tidb.SelectStmtKindValues {
 		v := &ast.Values{Loc: ast.At(c.start)}
 		for _, r := range s.Lists {
@@ -136,7 +175,7 @@ func (c *converter) selectStmt(s *tidb.SelectStmt) *ast.Select {
 	}
 	core.Where = c.condOrNil(s.Where)
 	if s.Fields != nil {
-		c.labels = labelsOf(s.Fields.Fields, c.inner == 0)
+		c.labels, c.fields = labelsOf(s.Fields.Fields, c.inner == 0), s.Fields.Fields
 	}
 	if s.GroupBy != nil {
 		for _, i := range s.GroupBy.Items {
@@ -185,7 +224,8 @@ func (c *converter) labelOr(n tidb.ExprNode) ast.Expr {
 	return c.expr(n)
 }
 
-// replaceLabels puts the expressions of a select list in place of their aliases in HAVING, where the tree has none.
+// replaceLabels puts the expressions of a select list in place of their aliases in HAVING and in expressions of ORDER BY, where the
+// tree has none.
 func replaceLabels(n tidb.ExprNode, labels map[string]label) tidb.ExprNode {
 	out, _ := n.Accept(&labelReplacer{labels})
 	return out.(tidb.ExprNode)
@@ -205,7 +245,7 @@ func (r *labelReplacer) Enter(n tidb.Node) (tidb.Node, bool) {
 // Leave implements tidb.Visitor.
 func (r *labelReplacer) Leave(n tidb.Node) (tidb.Node, bool) {
 	if x, ok := n.(*tidb.ColumnNameExpr); ok && x.Name.Table.L == "" {
-		if l, ok := r.labels[x.Name.Name.L]; ok {
+		if l, ok := r.labels[x.Name.Name.L]; ok && l.expr != nil {
 			return l.expr, true
 		}
 	}
@@ -282,19 +322,35 @@ func (c *converter) sortItems(list []*tidb.ByItem) []ast.SortItem {
 func (c *converter) sortKey(n tidb.ExprNode) ast.Expr {
 	if x, ok := bare(n).(*tidb.ColumnNameExpr); ok && x.Name.Table.L == "" {
 		if l, ok := c.labels[x.Name.Name.L]; ok {
-			labels := c.labels
-			c.labels = nil
-			defer func() { c.labels = labels }()
+			if l.column {
+				return own(c.at(n), "weight", &ast.ColumnRef{Loc: ast.At(c.at(n)), Parts: []string{l.name}})
+			}
 			return c.weight(l.expr)
 		}
 	}
-	if _, ok := n.(*tidb.PositionExpr); ok {
-		return c.value(n)
+	if p, ok := n.(*tidb.PositionExpr); ok {
+		for i, f := range c.fields {
+			if f.WildCard != nil {
+				break
+			}
+			if i == p.N-1 {
+				return c.weight(f.Expr)
+			}
+		}
+		c.unsupported(c.at(n), "ORDER BY of a place that is not seen in the select list")
+		return nil
 	}
-	return c.weight(n)
+	return c.weight(replaceLabels(n, c.labels))
 }
 
+// weight is the weight of a value by which it is ordered. DISTINCT refuses strings, and orders by what it selects.
 func (c *converter) weight(n tidb.ExprNode) ast.Expr {
+	labels := c.labels
+	c.labels = nil
+	defer func() { c.labels = labels }()
+	if c.distinct {
+		return c.expr(n)
+	}
 	return &ast.FuncCall{Loc: ast.At(c.at(n)), Name: mysqlName(c.at(n), "weight"), Args: []ast.Expr{c.expr(n)}}
 }
 

@@ -27,6 +27,7 @@
 //	types.go    pg_type, pg_range
 //	procs.go    pg_proc, pg_aggregate
 //	operators.go pg_operator
+//	mysql.go    functions and operators of schema mysql
 //	casts.go    pg_cast, binary coercion
 //	opclasses.go pg_opclass, pg_opfamily, pg_amop, pg_amproc, pg_am
 //	relations.go system tables and views: columns and definitions
