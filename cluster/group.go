@@ -393,6 +393,11 @@ func (g *Group) Close() error {
 	return errors.Join(err, g.closeStores())
 }
 
+// AddVoter makes a node with an instance (see NodeInfo) a voter of the group, which this one leads.
+func (g *Group) AddVoter(node, instance string) error {
+	return g.raft.AddVoter(raft.ServerID(node), raft.ServerAddress(instance), 0, raftTimeout).Error()
+}
+
 // changed wakes everybody that waits for durable or epoch. mu is held.
 func (g *Group) changed() {
 	close(g.wake)

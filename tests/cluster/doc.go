@@ -18,4 +18,5 @@
 //	nodes_test.go  processes
 //	kill_test.go   the leader is killed under load
 //	join_test.go   late, returning, moving and leaving nodes
+//	engines_test.go three engines in this process, compared by the checksums of their trees
 package cluster
