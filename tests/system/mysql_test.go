@@ -1,6 +1,8 @@
 package system
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -152,6 +154,11 @@ SELECT name, id FROM t ORDER BY 1 DESC, 2
 SELECT id, n + 1 AS m FROM t WHERE n IS NOT NULL ORDER BY m * -1, id
 SELECT x.Total FROM (SELECT n + 1 AS Total FROM t WHERE id = 1) AS x
 WITH q AS (SELECT id FROM t WHERE id < 3) SELECT COUNT(*) FROM q
+CREATE VIEW v AS SELECT id, name FROM t WHERE name = 'ANN' OR n / 2 > 1.5
+SELECT * FROM v ORDER BY id
+CREATE TABLE c (a varchar(5), CHECK (a <> 'X'))
+INSERT INTO c VALUES ('x')
+INSERT INTO c VALUES ('y')
 INSERT INTO t SET name = 'set', kind = 'hi'
 SELECT kind FROM t WHERE name = 'SET'
 INSERT INTO t (kind) VALUES ('no such')
@@ -268,5 +275,44 @@ func TestImportMariaDBDump(t *testing.T) {
 		if got := herdRows(t, conn, c[0]); got != c[1] {
 			t.Errorf("%s: %s, want %s", c[0], got, c[1])
 		}
+	}
+}
+
+// A plain dump of pg_dump, with COPY blocks and gzip'ed, is loaded; an error says its line.
+func TestImportPostgresDump(t *testing.T) {
+	const text = "--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n\nSET client_encoding = 'UTF8';\n" +
+		"SELECT pg_catalog.set_config('search_path', '', false);\nCREATE TABLE public.t (\n    id integer NOT NULL,\n    s text\n);\n\n" +
+		"COPY public.t (id, s) FROM stdin;\n1\ta;b\n2\t\\N\n3\tx\\ty'\n\\.\n\n\nALTER TABLE ONLY public.t\n    ADD CONSTRAINT t_pkey PRIMARY KEY (id);\n\\unrestrict abc\n"
+	h := peer.HerdFor(t)
+	server, err := h.Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	file := filepath.Join(t.TempDir(), "dump.sql.gz")
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := io.WriteString(z, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(h.Binary, "import", file, "--url", server.URL).CombinedOutput(); err != nil || !strings.Contains(string(out), "3 rows") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got, want := herdRows(t, herdConn(t, server.URL), "SELECT id, s FROM t ORDER BY id"), "1|a;b\n2|NULL\n3|x\ty'\n"; got != want {
+		t.Errorf("rows %q, want %q", got, want)
+	}
+	out, err := exec.Command(h.Binary, "import", file, "--url", server.URL).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "line 9: ") || !strings.Contains(string(out), "already exists") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
