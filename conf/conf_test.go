@@ -171,3 +171,21 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// A secret shows that it is set, and not what it is.
+func TestSecretIsNotPrinted(t *testing.T) {
+	c, err := Load(Sources{Environ: []string{"HERD_SERVER_CLUSTER_SECRET=tell nobody about this"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := c.WriteValues(&b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "tell nobody") || !strings.Contains(b.String(), "server.cluster.secret=********") {
+		t.Errorf("the values printed are\n%s", b.String())
+	}
+	if c.ClusterSecret != "tell nobody about this" {
+		t.Errorf("the secret is %q", c.ClusterSecret)
+	}
+}

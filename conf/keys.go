@@ -19,7 +19,7 @@ var table = []Key{
 		"Address that the other nodes of a cluster connect to."),
 	stringKey("server.cluster.join", "", "host:port", func(c *Config) *string { return &c.ClusterJoin },
 		"Cluster address of any node of the cluster that a node with an empty base folder joins; empty: it begins a cluster. A node that was a member comes back without it."),
-	stringKey("server.cluster.secret", "", "at least 16 characters", func(c *Config) *string { return &c.ClusterSecret },
+	secretKey("server.cluster.secret", "", "at least 16 characters", func(c *Config) *string { return &c.ClusterSecret },
 		"Secret that all nodes of a cluster share; who does not know it is not talked to. Better in the environment (HERD_SERVER_CLUSTER_SECRET) than on a command line."),
 	millisKey("server.cluster.election.timeout", "600", 100*time.Millisecond, time.Minute, func(c *Config) *time.Duration { return &c.ElectionTimeout },
 		"Time without a word from a database's leader after which its other replicas elect one."),

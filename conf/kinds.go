@@ -21,6 +21,8 @@ type Key struct {
 	Allowed string
 	// Meaning is one sentence for people.
 	Meaning string
+	// Secret values are not printed.
+	Secret bool
 
 	set func(c *Config, text string) error
 }
@@ -33,6 +35,12 @@ func (k Key) Env() string {
 func stringKey(name, def, allowed string, at func(*Config) *string, meaning string) Key {
 	return Key{Name: name, Default: def, Kind: "string", Allowed: allowed, Meaning: meaning,
 		set: func(c *Config, text string) error { *at(c) = text; return nil }}
+}
+
+func secretKey(name, def, allowed string, at func(*Config) *string, meaning string) Key {
+	k := stringKey(name, def, allowed, at, meaning)
+	k.Secret = true
+	return k
 }
 
 func choiceKey(name, def string, choices []string, at func(*Config) *string, meaning string) Key {

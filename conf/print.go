@@ -36,7 +36,11 @@ func (c *Config) WriteValues(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range table {
 		name := table[i].Name
-		fmt.Fprintf(b, "%s=%s  # %s\n", name, c.texts[name], c.Source(name))
+		text := c.texts[name]
+		if table[i].Secret && text != "" {
+			text = "********"
+		}
+		fmt.Fprintf(b, "%s=%s  # %s\n", name, text, c.Source(name))
 	}
 	return b.Flush()
 }
