@@ -112,6 +112,7 @@ func TestRefused(t *testing.T) {
 		{"EXECUTE BEGINTRANSACTION 'ts'", sqlerr.FeatureNotSupported, 1},
 		{"GRANT ALL ON *.* TO u", sqlerr.FeatureNotSupported, 1},
 		{"SELECT 1; SELEC 2", sqlerr.SyntaxError, 11},
+		{"SELECT BINARY a FROM t", sqlerr.FeatureNotSupported, 8},
 		{"SET autocommit = 0", sqlerr.FeatureNotSupported, 1},
 	} {
 		_, err := Parse(c.text)

@@ -265,6 +265,9 @@ func (c *converter) targets(list []*tidb.SelectField) []ast.Target {
 			out = append(out, ast.Target{Loc: ref.Loc, Expr: ref})
 			continue
 		}
+		if b, ok := bare(f.Expr).(*tidb.FuncCastExpr); ok && b.FunctionType == tidb.CastBinaryOperator {
+			c.unsupported(c.at(f.Expr), "BINARY in a select list") // its bytes would show as bytea does
+		}
 		t := ast.Target{Loc: ast.At(c.at(f.Expr)), Expr: c.expr(f.Expr), Alias: f.AsName.O}
 		if c.inner > 0 {
 			t.Alias = f.AsName.L
