@@ -183,9 +183,9 @@ func (t *Tx) commitBig(class spaceClass) error {
 	s, db := t.s, t.s.db
 	db.bigMu.Lock()
 	defer db.bigMu.Unlock()
-	room, err := db.log.Reserve(len(s.enc), class)
+	room, err := db.reserve(len(s.enc), class)
 	if err != nil {
-		return logError(err)
+		return err
 	}
 	var fork *storage.Fork
 	catch := &catchUp{}

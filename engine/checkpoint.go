@@ -259,6 +259,10 @@ func (db *Database) checkpointDue(kicked bool) (spread time.Duration, due bool) 
 	if kicked || st.Dirty > 2*o.CheckpointDirtyBytes {
 		return 0, true
 	}
+	// While there is still room to write what has to be written: the log grows as fast.
+	if free, err := o.FS.FreeBytes(db.dir); err == nil && uint64(st.Dirty) > free/3 {
+		return 0, true
+	}
 	if st.Dirty > o.CheckpointDirtyBytes || db.freeableLog() > o.CheckpointLogBytes {
 		return min(o.CheckpointDuration, 30*time.Second), true
 	}

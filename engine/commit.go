@@ -274,11 +274,23 @@ func logError(err error) error {
 	return sqlerr.Fatal(sqlerr.IoError, "could not write the transaction log").WithDetail("%v", err)
 }
 
+// reserve takes room in the log, or asks for a checkpoint, which may free some.
+func (db *Database) reserve(bytes int, class txlog.Class) (txlog.Reservation, error) {
+	room, err := db.log.Reserve(bytes, class)
+	if err == nil {
+		return room, nil
+	}
+	if errors.Is(err, txlog.ErrNoSpace) {
+		db.kickCheckpoint()
+	}
+	return room, logError(err)
+}
+
 // logOnly orders an entry without changes, and returns its number.
 func (db *Database) logOnly(kind txlog.Kind, payload []byte, class txlog.Class) (txlog.Seq, error) {
-	room, err := db.log.Reserve(len(payload), class)
+	room, err := db.reserve(len(payload), class)
 	if err != nil {
-		return 0, logError(err)
+		return 0, err
 	}
 	r := &request{kind: kind, payload: payload, room: room, wake: make(chan bool, 1)}
 	db.submit(r)

@@ -109,7 +109,8 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 	}
 	store, manifest, err := storage.Open(storage.Options{
 		FS: e.o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: e.o.PageSize,
-		Mem: e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
+		KeepFreeBytes: e.o.LogKeepFreeBytes,
+		Mem:           e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open database %q: %w", name, err)

@@ -501,9 +501,9 @@ func (t *Tx) trim() {
 // commitSmall goes through the queue with everyone else.
 func (t *Tx) commitSmall(cs storage.ChangeSet, class spaceClass) error {
 	s, db := t.s, t.s.db
-	room, err := db.log.Reserve(len(s.enc), class)
+	room, err := db.reserve(len(s.enc), class)
 	if err != nil {
-		return logError(err)
+		return err
 	}
 	r := &s.req
 	r.kind, r.changes, r.payload, r.room, r.owner, r.tx = commitKind, cs, s.enc, room, s.own, t

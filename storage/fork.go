@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 
 	"herd/storage/block"
 	"herd/storage/btree"
@@ -214,7 +215,11 @@ func (f *Fork) flush() error {
 	}
 	if err != nil {
 		f.w.abandon()
-		return fmt.Errorf("write blocks of a big commit: %w", err)
+		limit := f.st.memLimit.Load()
+		if !errors.Is(err, syscall.ENOSPC) || limit > 0 && f.st.books.resident.Load() > limit {
+			return fmt.Errorf("write blocks of a big commit: %w", err)
+		}
+		// A full disk does not stop a large DELETE: the blocks stay in memory while there is room.
 	}
 	f.fresh = 0
 	return nil

@@ -73,13 +73,15 @@ func (e *AbsentError) Error() string {
 
 // Options configure Open.
 type Options struct {
-	FS        vfs.FS
-	Dir       string        // folder of the segment files; made when missing
-	Manifests ManifestStore // where the manifest is kept: NewFileManifests
-	PageSize  int           // target bytes of a leaf; 0 = 8192; bounds are [256, 32 KiB]
-	Segment   int64         // bytes after which a segment file is full; 0 = 64 MiB
-	Mem       *mem.Account  // books for resident blocks; nil = a private account
-	MemLimit  int64         // bytes of resident blocks beyond which loading evicts; 0 = none. See SetMemLimit.
+	FS  vfs.FS
+	Dir string // folder of the segment files; made when missing
+	// KeepFreeBytes of the disk, besides what a checkpoint has to write, are left to it by all else.
+	KeepFreeBytes uint64
+	Manifests     ManifestStore // where the manifest is kept: NewFileManifests
+	PageSize      int           // target bytes of a leaf; 0 = 8192; bounds are [256, 32 KiB]
+	Segment       int64         // bytes after which a segment file is full; 0 = 64 MiB
+	Mem           *mem.Account  // books for resident blocks; nil = a private account
+	MemLimit      int64         // bytes of resident blocks beyond which loading evicts; 0 = none. See SetMemLimit.
 	// CleanPercent is the share of live bytes below which a full segment file is rewritten; 0 = 35, negative = never.
 	CleanPercent int
 }

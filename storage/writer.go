@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"herd/storage/block"
 	"herd/storage/btree"
@@ -73,6 +74,10 @@ func (w *segmentWriter) flush() error {
 	if len(w.touched) == 0 || w.touched[len(w.touched)-1] != w.seg {
 		w.touched = append(w.touched, w.seg)
 	}
+	if err := w.room(); err != nil {
+		w.abandon()
+		return err
+	}
 	if _, err := w.seg.f.WriteAt(labelWrite, w.buf, w.off); err != nil {
 		w.abandon()
 		return fmt.Errorf("write segment %d: %w", w.seg.no, err)
@@ -86,6 +91,19 @@ func (w *segmentWriter) flush() error {
 	w.written += int64(len(w.buf))
 	clear(w.inBuf)
 	w.buf, w.inBuf = w.buf[:0], w.inBuf[:0]
+	return nil
+}
+
+// room refuses what a fork writes when a checkpoint might not find the room it needs: only that frees any.
+func (w *segmentWriter) room() error {
+	o := &w.st.o
+	if !w.fork || o.KeepFreeBytes == 0 {
+		return nil
+	}
+	need := o.KeepFreeBytes + uint64(len(w.buf)) + uint64(max(0, w.st.books.dirty.Load()))
+	if free, err := o.FS.FreeBytes(o.Dir); err == nil && free < need {
+		return fmt.Errorf("write segment %d, %d bytes are free and a checkpoint needs some: %w", w.seg.no, free, syscall.ENOSPC)
+	}
 	return nil
 }
 

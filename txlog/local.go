@@ -36,6 +36,9 @@ type Options struct {
 	SegmentBytesMax int64
 	// KeepFreeBytes of the device are left alone when a segment is prepared: a checkpoint needs them to free the log.
 	KeepFreeBytes uint64
+	// CheckpointBytes returns what a checkpoint would write now: as much is left alone as well, and as much again as the new
+	// segment will add to it. May be nil.
+	CheckpointBytes func() int64
 	// OnDurable is called by the writer, in order, before anyone waiting for seq is told.
 	OnDurable func(seq Seq)
 	// Fatal is called once when a write or sync has failed. The process should stop.

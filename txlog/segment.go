@@ -94,8 +94,12 @@ func (l *Local) prepare() {
 
 // createSegment makes a zero-filled segment file and makes it durable.
 func (l *Local) createSegment(number uint64, base Position, size int64) (*segment, error) {
-	if free, err := l.o.FS.FreeBytes(l.o.Dir); err == nil && free < uint64(size)+l.o.KeepFreeBytes {
-		return nil, fmt.Errorf("%w: a segment of %d bytes is needed, %d bytes are free", ErrNoSpace, size, free)
+	need := uint64(size) + l.o.KeepFreeBytes
+	if l.o.CheckpointBytes != nil {
+		need += uint64(size) + uint64(l.o.CheckpointBytes())
+	}
+	if free, err := l.o.FS.FreeBytes(l.o.Dir); err == nil && free < need {
+		return nil, fmt.Errorf("%w: a segment of %d bytes is needed, %d bytes are free, and a checkpoint needs some", ErrNoSpace, size, free)
 	}
 	name := segmentName(l.o.Dir, number)
 	f, err := l.o.FS.Create(labelSegment, name)
