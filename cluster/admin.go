@@ -16,6 +16,7 @@ const (
 	opJoin     = "join"     // let a node in, or note its new address
 	opRegister = "register" // a database was made
 	opDrop     = "drop"     // a database was dropped
+	opFind     = "find"     // is there a database of a name, as far as the node knows
 	opProgress = "progress" // how far is a group here
 	opCancel   = "cancel"   // a client's cancel request
 	opStatus   = "status"
@@ -131,6 +132,12 @@ func (n *Node) handle(r request) (answer, error) {
 	switch r.Op {
 	case opProgress:
 		return n.progress(r.OID), nil
+	case opFind:
+		if r.Database == nil {
+			return answer{}, errors.New("no name of a database to look for")
+		}
+		_, ok := n.system.database(r.Database.Name)
+		return answer{Known: ok}, nil
 	case opCancel:
 		if f := n.hooks().Cancel; f != nil {
 			f(r.PID, r.Secret)

@@ -16,14 +16,15 @@ var ErrNoDatabaseLeader = errors.New("the database has no leader at the moment")
 // Route returns a connection to the node that leads a database, nil when that is this one or the cluster does not know the
 // database. What client is told the other node, for which the connection is the client's from there on.
 func (n *Node) Route(database string, client net.Addr) (net.Conn, error) {
-	d, ok := n.system.database(database)
-	if !ok {
-		return nil, nil
+	known, err := n.knows(database)
+	if err != nil || !known {
+		return nil, err
 	}
 	var out net.Conn
-	err := n.until(routePatience, func() error {
+	err = n.until(routePatience, func() error {
+		d, ok := n.system.database(database)
 		g := n.group(d.OID)
-		if g == nil {
+		if !ok || g == nil { // just made, it will be here at once
 			return fmt.Errorf("%q: %w", database, ErrNoDatabaseLeader)
 		}
 		if g.isServing() {
@@ -45,6 +46,23 @@ func (n *Node) Route(database string, client net.Addr) (net.Conn, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// knows tells whether the cluster has a database. One that was just made may not be known here yet.
+func (n *Node) knows(database string) (bool, error) {
+	if _, ok := n.system.database(database); ok {
+		return true, nil
+	}
+	leader := n.system.leader()
+	if leader == n.o.ID {
+		return false, nil
+	}
+	x, ok := n.system.node(leader)
+	if !ok {
+		return false, errNoLeader
+	}
+	a, err := n.ask(x.Address, request{Op: opFind, Database: &DatabaseInfo{Name: database}})
+	return a.Known, err
 }
 
 // Serves tells whether this node leads a database, or knows nothing of it.

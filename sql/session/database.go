@@ -311,7 +311,7 @@ func (srv *Server) Resume(oid uint32) error {
 			continue
 		}
 		db, err := srv.engine.Database(d.Name)
-		if err != nil {
+		if err != nil || !(systemSource{db}).hasTrees() { // just made, its first rows come
 			return err
 		}
 		return srv.voidBuilds(db)

@@ -17,6 +17,7 @@
 //
 //	nodes_test.go  processes
 //	kill_test.go   the leader is killed under load
+//	relay_test.go  sessions through nodes that follow, a node alone
 //	join_test.go   late, returning, moving and leaving nodes
 //	engines_test.go three engines in this process, compared by the checksums of their trees
 package cluster

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Every node takes every session: definitions, roles, databases, cancel requests and errors go through a node that follows as
+// they do on the leader.
+func TestAnyNode(t *testing.T) {
+	c := start(t, 3)
+	lead := c.leader()
+	var others []*node
+	for _, x := range c.list {
+		if x != lead {
+			others = append(others, x)
+		}
+	}
+	one, two := others[0], others[1]
+	must(t, one.url(), "create role ann login")
+	must(t, one.url(), "create database app")
+	app := func(x *node) string { return strings.Replace(x.url(), "/postgres?", "/app?", 1) }
+	must(t, app(one), "create table t(a int primary key); insert into t select generate_series(1, 10000)")
+	if got := must(t, app(two), "select count(*) || ' ' || current_database() || ' ' || (select count(*) from pg_roles where rolname = 'ann') from t"); got != "10000 app 1" {
+		t.Errorf("through the third node: %s", got)
+	}
+	if _, err := value(app(two), "insert into t values (1)"); code(err) != "23505" {
+		t.Errorf("a duplicate key through the third node: %v", err)
+	}
+	if _, err := value(strings.Replace(one.url(), "/postgres?", "/nothing?", 1), "select 1"); code(err) != "3D000" {
+		t.Errorf("a database that is not there: %v", err)
+	}
+
+	// A cancel request comes on a connection of its own, to the node that the client knows.
+	ctx := context.Background()
+	conn, err := pgconn.Connect(ctx, app(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		if err := conn.CancelRequest(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	began := time.Now()
+	if _, err := conn.Exec(ctx, "select pg_sleep(30)").ReadAll(); code(err) != "57014" || time.Since(began) > 20*time.Second {
+		t.Errorf("cancelled after %v: %v", time.Since(began), err)
+	}
+	if err := conn.Close(ctx); err != nil {
+		t.Error(err)
+	}
+
+	// What is dropped goes from all nodes.
+	must(t, two.url(), "drop database app")
+	if _, err := value(app(one), "select 1"); code(err) != "3D000" {
+		t.Errorf("a dropped database: %v", err)
+	}
+	folders := func() (n int) {
+		for _, x := range c.list {
+			dirs, err := os.ReadDir(filepath.Join(x.dir, "data", "db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(dirs)
+		}
+		return n
+	}
+	for end := time.Now().Add(20 * time.Second); folders() != 9 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	}
+	if n := folders(); n != 9 { // system, template1 and postgres on three nodes
+		t.Errorf("%d folders of databases are left", n)
+	}
+
+	// A leader that is drained ends its sessions; the next one is served elsewhere.
+	old, err := pgconn.Connect(ctx, c.list[0].url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close(ctx)
+	if out, err := lead.command("drain"); err != nil {
+		t.Fatal(err, out)
+	}
+	if _, err := old.Exec(ctx, "select 1").ReadAll(); err == nil {
+		t.Error("a session outlives its leader")
+	}
+	if next := c.leader(); next == lead {
+		t.Error("the drained node leads")
+	}
+	must(t, lead.url(), "create table later(a int)")
+}
+
+// A node without the others neither commits nor shows what it has as the newest.
+func TestAlone(t *testing.T) {
+	c := start(t, 3)
+	lead := c.leader()
+	must(t, lead.url(), "create table t(a int); insert into t values (1)")
+	ctx := context.Background()
+	conn, err := pgconn.Connect(ctx, lead.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for _, x := range c.list {
+		if x != lead {
+			c.kill(x)
+		}
+	}
+	for _, sql := range []string{"select count(*) from t", "insert into t values (2)"} {
+		if r, err := conn.Exec(ctx, sql).ReadAll(); err == nil {
+			t.Errorf("%s alone: %v", sql, r)
+		}
+	}
+	if _, err := value(lead.url()+"&connect_timeout=30", "select count(*) from t"); code(err) != "57P03" {
+		t.Errorf("a new session alone: %v", err)
+	}
+	for _, x := range c.list {
+		if x != lead {
+			c.run(x)
+			x.await(t)
+		}
+	}
+	c.leader()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		got, err := value(lead.url(), "select count(*) from t")
+		if err == nil {
+			if got != "1" && got != "2" { // whether the second row was agreed on was not known
+				t.Errorf("%s rows", got)
+			}
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
