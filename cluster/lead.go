@@ -104,10 +104,10 @@ func (g *Group) follow() {
 // lead begins the epoch that is the Raft term.
 func (g *Group) lead(term uint64) {
 	g.mu.Lock()
-	missing := g.missing
+	missing, spent := g.missing, g.leads.term == term && g.leads.attempt == 1<<attemptBits-1
 	g.mu.Unlock()
-	if missing { // somebody must lead who has the state
-		g.log.Warn("elected without the database's state; leadership goes to another node")
+	if missing || spent { // somebody must lead who has the state, or in another term
+		g.log.Warn("leadership goes to another node", "state_missing", missing, "attempts_spent", spent)
 		if err := g.raft.LeadershipTransfer().Error(); err != nil {
 			g.log.Warn("leadership could not be handed over", "error", err)
 			g.pause()
