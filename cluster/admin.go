@@ -41,6 +41,7 @@ type request struct {
 type answer struct {
 	Error    string  `json:",omitempty"`
 	Leader   bool    `json:",omitempty"` // the error: nobody is known to lead
+	Final    bool    `json:",omitempty"` // the error: asking again will not help
 	Known    bool    `json:",omitempty"`
 	Index    uint64  `json:",omitempty"`
 	Instance string  `json:",omitempty"`
@@ -106,7 +107,7 @@ func ask(config *tls.Config, address string, r request) (answer, error) {
 	case a.Leader:
 		return a, errNoLeader
 	case a.Error != "":
-		return a, &RefusedError{Reason: a.Error}
+		return a, &RefusedError{Reason: a.Error, Final: a.Final}
 	}
 	return a, nil
 }
@@ -120,11 +121,17 @@ func (n *Node) answer(nc net.Conn) {
 	}
 	a, err := n.handle(r)
 	if err != nil {
-		a.Error, a.Leader = err.Error(), errors.Is(err, errNoLeader)
+		a.Error, a.Leader, a.Final = err.Error(), errors.Is(err, errNoLeader), isFinal(err)
 	}
 	if err := writeMessage(nc, a); err != nil {
 		n.o.Logger.Debug("answer a request", "op", r.Op, "error", err)
 	}
+}
+
+// isFinal tells whether asking again will not help; the answer may have come from another node.
+func isFinal(err error) bool {
+	var refused *RefusedError
+	return errors.Is(err, errRemoved) || errors.As(err, &refused) && refused.Final
 }
 
 // handle does what was asked, here or at the leader of the system group.

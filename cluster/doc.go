@@ -38,6 +38,7 @@
 //	system.go    the system group: nodes and databases
 //	join.go      joining and leaving
 //	keeper.go    membership of groups, learners to voters, leaders to one node
+//	route.go     where a client's session runs
 //	admin.go     requests between nodes and of `herd cluster`
 //	log.go       Raft's messages
 package cluster

@@ -17,6 +17,9 @@ const (
 // errStopped: the node is being closed.
 var errStopped = errors.New("the node is stopping")
 
+// errRemoved: a node was removed from the cluster. Its data is of no use to it any more.
+var errRemoved = errors.New("was removed from the cluster; it can join again with an empty base folder")
+
 // until calls f until it returns nil, for at most a time.
 func (n *Node) until(patience time.Duration, f func() error) error {
 	for end := time.Now().Add(patience); ; {
@@ -45,14 +48,18 @@ func (n *Node) found() error {
 // join asks a node of the cluster to be let in and waits until the system group's state is here.
 func (n *Node) join() error {
 	self := n.self()
+	var refused *RefusedError
 	err := n.until(joinPatience, func() error {
 		_, err := n.ask(n.o.Join, request{Op: opJoin, Node: &self})
-		var refused *RefusedError
 		if errors.As(err, &refused) && refused.Final {
-			return nil // said below: asking again would not help
+			return nil // asking again would not help
 		}
+		refused = nil
 		return err
 	})
+	if refused != nil {
+		err = refused
+	}
 	if err != nil {
 		return fmt.Errorf("join the cluster at %s: %w", n.o.Join, err)
 	}
@@ -76,6 +83,9 @@ func (n *Node) join() error {
 func (n *Node) admit(x NodeInfo) error {
 	if x.ID == "" || x.Instance == "" || x.Address == "" {
 		return errors.New("a node without id, instance or address asks to join")
+	}
+	if n.system.isGone(x.Instance) { // it may tell an address of its while it does not know that it was removed
+		return fmt.Errorf("node %s: %w", x.ID, errRemoved)
 	}
 	old, known := n.system.node(x.ID)
 	if known && old.Instance != x.Instance {

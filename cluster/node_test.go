@@ -100,3 +100,29 @@ func TestNodeIdentity(t *testing.T) {
 		t.Error("a folder was taken by another node")
 	}
 }
+
+// A node that was removed does not come back by telling its address; an empty folder of the same name may join.
+func TestRemovedNode(t *testing.T) {
+	first := openNode(t, Options{Dir: t.TempDir(), ID: "n1", Address: "127.0.0.1:0"})
+	if err := first.update(request{Op: opRegister, Database: &DatabaseInfo{OID: 5, Name: "postgres"}}); err != nil {
+		t.Fatal(err)
+	}
+	second := openNode(t, Options{Dir: t.TempDir(), ID: "n2", Address: "127.0.0.1:0", Join: first.o.Address})
+	if err := first.remove("n2"); err != nil {
+		t.Fatal(err)
+	}
+	self := second.self()
+	self.SQL = "127.0.0.1:1"
+	_, err := ask(first.tls, first.o.Address, request{Op: opJoin, Node: &self})
+	var refused *RefusedError
+	if !errors.As(err, &refused) || !refused.Final {
+		t.Errorf("a removed node tells its address: %v", err)
+	}
+	if x, ok := first.system.node("n2"); ok {
+		t.Errorf("the removed node is known as %+v", x)
+	}
+	again := openNode(t, Options{Dir: t.TempDir(), ID: "n2", Address: "127.0.0.1:0", Join: first.o.Address})
+	if x, ok := first.system.node("n2"); !ok || x.Instance != again.file.Instance {
+		t.Errorf("the node with an empty folder is known as %+v, %v", x, ok)
+	}
+}

@@ -147,6 +147,12 @@ func (s *system) node(id string) (NodeInfo, bool) {
 	return x, ok
 }
 
+func (s *system) isGone(instance string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Gone[instance]
+}
+
 func (s *system) instance(instance string) (NodeInfo, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +213,7 @@ func (f *systemFSM) Apply(l *raft.Log) any {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.Node != nil {
+	if c.Node != nil && !s.state.Gone[c.Node.Instance] {
 		if old, ok := s.state.Nodes[c.Node.ID]; ok && old.Instance != c.Node.Instance {
 			s.state.Gone[old.Instance] = true
 		}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,6 +140,63 @@ func TestAlone(t *testing.T) {
 		}
 		if time.Now().After(end) {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A leader that was stopped for a while, and does not know that there is another one, never shows old rows as the newest and
+// acknowledges nothing.
+func TestPausedLeader(t *testing.T) {
+	c := start(t, 3)
+	must(t, c.url(), "create table t(a int); insert into t values (1)")
+	ctx := context.Background()
+	for round := range 3 {
+		x := c.leader()
+		var sessions []*pgconn.PgConn
+		for range 4 {
+			conn, err := pgconn.Connect(ctx, x.url())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(ctx)
+			sessions = append(sessions, conn)
+		}
+		if err := x.process.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		var rest []*node
+		for _, o := range c.list {
+			if o != x {
+				rest = append(rest, o)
+			}
+		}
+		want := strconv.Itoa(round + 2)
+		var err error
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			if _, err = value(rest[0].url(), "update t set a = "+want); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.process.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		for i, conn := range sessions {
+			sql := "select a from t"
+			if i%2 == 1 {
+				sql = "update t set a = 0 returning a"
+			}
+			r, err := conn.Exec(ctx, sql).ReadAll()
+			if err == nil && i%2 == 1 {
+				t.Errorf("round %d: an update on the leader that was stopped is acknowledged", round)
+			} else if err == nil && string(r[0].Rows[0][0]) != want {
+				t.Errorf("round %d: the leader that was stopped shows %s, not %s", round, r[0].Rows[0][0], want)
+			}
+		}
+		if got := must(t, rest[1].url(), "select a from t"); got != want {
+			t.Errorf("round %d: %s, not %s", round, got, want)
 		}
 	}
 }
