@@ -72,6 +72,7 @@ func TestSpillSQL(t *testing.T) {
 			if strings.Contains(want, "ERROR") {
 				t.Fatalf("without a limit: %.300s", want)
 			}
+			s.waitUnused(t) // a session ends after its client has gone
 			s.memory.SetLimit(150 << 10)
 			before := s.spilled.created.Load()
 			got := script.Output(t, s.url, sql)
@@ -102,6 +103,7 @@ func TestSpillAnywhere(t *testing.T) {
 	} {
 		want := script.Output(t, s.url, q)
 		for limit := int64(60); limit < 400; limit += 23 {
+			s.waitUnused(t)
 			s.memory.SetLimit(limit << 10)
 			got := script.Output(t, s.url, q)
 			s.memory.SetLimit(0)
@@ -230,6 +232,7 @@ func TestSpillEnds(t *testing.T) {
 func TestMemoryByOwner(t *testing.T) {
 	s := serveSQL(t)
 	setup(t, s.url, spillTable)
+	s.waitUnused(t) // a session ends after its client has gone
 	ctx := context.Background()
 	c, err := pgconn.Connect(ctx, s.url)
 	if err != nil {
@@ -252,6 +255,12 @@ func TestMemoryByOwner(t *testing.T) {
 	if err := c.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
+	s.waitUnused(t)
+}
+
+// waitUnused waits until nothing is on the books of sessions.
+func (s *sqlServer) waitUnused(t *testing.T) {
+	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); s.memory.Used() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d bytes are left", s.memory.Used())
