@@ -22,9 +22,9 @@ type fkChild struct {
 	tree    storage.TreeID
 	viaRow  bool // the referenced index is the parent's primary key
 	key     []byte
-	last    []byte // key found last: rows in a row with one parent are checked once
+	last    []byte // key found last: rows in a row with one parent are checked once in a command
+	lastTx  uint64
 	lastCmd uint32
-	lastSet bool
 }
 
 func newFKChild(w *tableWriter, fk *plan.ForeignKey) *fkChild {
@@ -53,17 +53,18 @@ func parentKey(fk *plan.ForeignKey) (cols []keyCol, order []int, tree storage.Tr
 	return cols, order, ix.Tree, false
 }
 
-// checkParents checks all foreign keys of the row in nb; those whose columns equal the old row's are skipped.
-func (w *tableWriter) checkParents(nb, ob *vec.Batch) error {
+// checkParents checks all foreign keys of the row in nb, which was just written under key; those whose columns equal the old
+// row's are skipped.
+func (w *tableWriter) checkParents(nb, ob *vec.Batch, key []byte) error {
 	for _, c := range w.fks {
-		if err := c.check(nb, ob); err != nil {
+		if err := c.check(nb, ob, key); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *fkChild) check(nb, ob *vec.Batch) error {
+func (c *fkChild) check(nb, ob *vec.Batch, childKey []byte) error {
 	con := c.fk.Constraint
 	nulls, same := 0, ob != nil
 	vals := make([]types.Datum, len(con.Cols))
@@ -102,7 +103,8 @@ func (c *fkChild) check(nb, ob *vec.Batch) error {
 	}
 	c.key = key
 	tx := c.w.tx()
-	if c.lastSet && c.lastCmd == tx.Command() && bytes.Equal(key, c.last) {
+	// A writer serves many executions of its statement, and commands count from the beginning of each transaction.
+	if c.lastTx == tx.ID() && c.lastCmd == tx.Command() && bytes.Equal(key, c.last) {
 		return nil
 	}
 	ok, err := c.lookup(c.w.st.env, key)
@@ -110,7 +112,7 @@ func (c *fkChild) check(nb, ob *vec.Batch) error {
 		return err
 	}
 	if ok {
-		c.last, c.lastCmd, c.lastSet = append(c.last[:0], key...), tx.Command(), true
+		c.last, c.lastTx, c.lastCmd = append(c.last[:0], key...), tx.ID(), tx.Command()
 		return nil
 	}
 	// The parent may come later in this statement (or, deferred, in this transaction).
@@ -119,7 +121,7 @@ func (c *fkChild) check(nb, ob *vec.Batch) error {
 	for i := range vals {
 		kept[i] = cloneDatum(vals[i])
 	}
-	childKey := c.w.currentKey(nb)
+	childKey = bytes.Clone(childKey)
 	c.w.st.atEnd(con, func(e *Env) error {
 		if still, err := c.still(e, childKey, kept); err != nil || !still {
 			return err
@@ -133,24 +135,8 @@ func (c *fkChild) check(nb, ob *vec.Batch) error {
 	return nil
 }
 
-// currentKey returns the row key of the row just written from nb; nil for tables with hidden row ids, whose rows are taken to
-// be still there.
-func (w *tableWriter) currentKey(nb *vec.Batch) []byte {
-	if w.pk == nil {
-		return nil
-	}
-	k, err := w.rowKey(nil, nb, 0)
-	if err != nil {
-		return nil
-	}
-	return k
-}
-
 // still says whether the child row still refers to the missing parent when the check runs.
 func (c *fkChild) still(e *Env, key []byte, vals []types.Datum) (bool, error) {
-	if key == nil {
-		return true, nil
-	}
 	r, ok, err := e.Tx.NewestGet(c.w.tree(), key)
 	if err != nil || !ok {
 		return false, err
