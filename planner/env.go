@@ -18,6 +18,9 @@ type BindEnv struct {
 	Path []types.OID
 	// Role is the current user; rights of view owners go into plans.
 	Role types.OID
+	// Database is the OID of the current database: what is bound once for all sessions of it is not for those of another, whose
+	// objects have the same numbers.
+	Database uint32
 	// DatabaseName is the current database, for names of three parts.
 	DatabaseName string
 	IO           *types.IOContext

@@ -93,7 +93,7 @@ func (in *inliner) body(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 	cacheable := true
 	if p.OID >= pgdata.FirstUserOID {
 		v, own := in.b.cat.Version()
-		key.catalogV, cacheable = uint64(v), !own
+		key.database, key.catalogV, cacheable = in.b.env.Database, uint64(v), !own
 	}
 	if cacheable {
 		if q, ok := bodyCache.get(key); ok {

@@ -12,8 +12,9 @@ import (
 )
 
 // storedID names one content of a relation's stored expressions for ever: descriptors are never changed under a version,
-// and the catalog version covers what the expressions refer to.
+// and the catalog version covers what the expressions refer to. Each database counts its objects and versions for itself.
 type storedID struct {
+	database uint32 // 0 for what all databases have
 	rel      types.OID
 	version  uint64
 	catalogV uint64
@@ -56,7 +57,7 @@ func (b *binder) storedKey(rel *catalog.Relation) (storedID, bool) {
 		return k, true
 	}
 	v, own := b.cat.Version()
-	k.catalogV = uint64(v)
+	k.database, k.catalogV = b.env.Database, uint64(v)
 	return k, !own
 }
 

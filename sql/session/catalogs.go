@@ -15,14 +15,17 @@ import (
 // catalogSet keeps a descriptor cache for each database.
 type catalogSet struct {
 	mu     sync.Mutex
-	caches map[string]*catalog.Cache // guarded by mu; by database name
+	caches map[uint32]*catalog.Cache // guarded by mu; by the database's OID: another one may get its name
 }
 
-func (c *catalogSet) of(database string) *catalog.Cache {
+// systemCatalogs is the OID of the system database.
+const systemCatalogs = 0
+
+func (c *catalogSet) of(database uint32) *catalog.Cache {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.caches == nil {
-		c.caches = make(map[string]*catalog.Cache)
+		c.caches = make(map[uint32]*catalog.Cache)
 	}
 	k := c.caches[database]
 	if k == nil {
@@ -32,8 +35,8 @@ func (c *catalogSet) of(database string) *catalog.Cache {
 	return k
 }
 
-// forget drops the cache of a database that was dropped or renamed.
-func (c *catalogSet) forget(database string) {
+// forget drops the cache of a database that was dropped.
+func (c *catalogSet) forget(database uint32) {
 	c.mu.Lock()
 	delete(c.caches, database)
 	c.mu.Unlock()
@@ -75,7 +78,7 @@ func (systemSource) HasOwn(storage.TreeID, []byte) bool { return false }
 
 // systemReader reads roles and databases outside any client's transaction.
 func (srv *Server) systemReader() catalog.Reader {
-	return catalog.NewReader(catalog.ReaderOptions{Source: systemSource{srv.engine.System()}, Cache: srv.catalogs.of("")})
+	return catalog.NewReader(catalog.ReaderOptions{Source: systemSource{srv.engine.System()}, Cache: srv.catalogs.of(systemCatalogs)})
 }
 
 func (srv *Server) roleByName(name string) (*catalog.Role, error) {
@@ -117,7 +120,7 @@ func (s *Session) catalog() (catalog.Reader, error) {
 
 // catalogAt returns a reader over a view.
 func (s *Session) catalogAt(v storage.View) catalog.Reader {
-	return catalog.NewReader(catalog.ReaderOptions{Source: catalog.FromView(v), Cache: s.srv.catalogs.of(s.info.Database),
+	return catalog.NewReader(catalog.ReaderOptions{Source: catalog.FromView(v), Cache: s.srv.catalogs.of(s.db.OID()),
 		Shared: s.srv.systemReader(), TempSchema: s.tempSchema})
 }
 
@@ -128,7 +131,7 @@ func (s *Session) catalogVersion(v storage.View) (storage.Seq, bool) {
 
 // catalogWriter returns a writer in the current transaction.
 func (s *Session) catalogWriter() *catalog.Writer {
-	return catalog.NewWriter((*catalogTx)(s), catalog.ReaderOptions{Cache: s.srv.catalogs.of(s.info.Database),
+	return catalog.NewWriter((*catalogTx)(s), catalog.ReaderOptions{Cache: s.srv.catalogs.of(s.db.OID()),
 		Shared: s.srv.systemReader(), TempSchema: s.tempSchema})
 }
 
@@ -330,11 +333,7 @@ func (srv *Server) inTx(db *engine.Database, f func(w *catalog.Writer) error) er
 		}
 	}
 	st := &Session{srv: srv, tx: tx, db: db}
-	name := ""
-	if db != srv.engine.System() {
-		name = db.Name()
-	}
-	w := catalog.NewWriter((*catalogTx)(st), catalog.ReaderOptions{Cache: srv.catalogs.of(name)})
+	w := catalog.NewWriter((*catalogTx)(st), catalog.ReaderOptions{Cache: srv.catalogs.of(db.OID())})
 	if err := f(w); err != nil {
 		return fail(err)
 	}

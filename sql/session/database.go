@@ -167,7 +167,7 @@ func (s *Session) dropDatabase(st *ast.DropDatabase) error {
 	if err := s.srv.systemTx(func(w *catalog.Writer) error { return w.DropDatabase(d) }); err != nil {
 		return err
 	}
-	s.srv.catalogs.forget(st.Name)
+	s.srv.catalogs.forget(uint32(d.OID))
 	return s.srv.dropStore(st.Name, uint32(d.OID))
 }
 
