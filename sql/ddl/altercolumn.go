@@ -32,6 +32,9 @@ func (b *alterBuild) addColumnCmd(c *ast.AlterCmd) error {
 	if err := b.addColumn(d); err != nil {
 		return err
 	}
+	if err := x.notItself(b.rel, b.rel.Columns[len(b.rel.Columns)-1].Type); err != nil {
+		return err
+	}
 	b.changed = true
 	attno := int16(len(b.rel.Columns))
 	var later []*ast.Constraint
@@ -357,6 +360,9 @@ func (b *alterBuild) columnType(c *ast.AlterCmd) error {
 		return x.at(def.Type.Off, sqlerr.UndefinedObject, "type \"%s\" does not exist", def.Type.Name.Name)
 	}
 	to.Num = col.Num
+	if err := x.notItself(b.rel, to.Type); err != nil {
+		return err
+	}
 	if err := b.typeUsers(col); err != nil {
 		return err
 	}
