@@ -119,6 +119,7 @@ func (s *Session) evalConst(e plan.Expr) (types.Datum, error) {
 
 // bindStatement runs parse analysis of p against the current catalog.
 func (s *Session) bindStatement(p *prepared) error {
+	seq := s.db.CatalogVersion() // before names are looked up, as in genericPlan
 	cat, err := s.catalog()
 	if err != nil {
 		return err
@@ -133,6 +134,7 @@ func (s *Session) bindStatement(p *prepared) error {
 		return err
 	}
 	p.query, p.params = q, info.Types
+	p.bound, p.boundKey = seq, s.environment()
 	p.cols = resultColumns(q)
 	p.desc = nil
 	if p.cols != nil {
@@ -210,7 +212,7 @@ func grownIn(p *plan.Plan, v storage.View) bool {
 // replan makes a plan, binding again first when the statement was bound under another catalog.
 func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, error) {
 	s.srv.metrics.cacheMiss.Add(1)
-	if p.plan != nil || p.query == nil || p.used {
+	if p.plan != nil || p.used || !s.boundNow(p, seq, own) {
 		old := p.cols
 		if err := s.bindStatement(p); err != nil {
 			return nil, err
@@ -228,6 +230,12 @@ func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, er
 	p.choice = new(planner.Choice)
 	s.share(p)
 	return pl, nil
+}
+
+// boundNow says whether what parse analysis of p found is still so: definitions may change between Parse and the first Bind,
+// the session's own ones without a new version.
+func (s *Session) boundNow(p *prepared, seq storage.Seq, own bool) bool {
+	return p.query != nil && p.bound == seq && p.boundKey == s.environment() && !(own && p.described)
 }
 
 // makePlan plans the bound statement, for the given values or, with nil, for all.

@@ -23,6 +23,9 @@ type prepared struct {
 	cols   []plan.Column // nil: returns no rows
 	desc   []wire.Column // RowDescription of cols
 
+	bound    storage.Seq // catalog version that names were looked up in
+	boundKey *planEnv
+
 	plan    *plan.Plan      // the generic one
 	choice  *planner.Choice // between plan and one for the values at hand
 	version storage.Seq     // catalog version plan was made or confirmed for
