@@ -192,7 +192,16 @@ func (p *paramState) ref(b *binder, n int, loc int) (plan.Expr, error) {
 	if t == 0 {
 		t = types.UnknownOID
 	}
-	return &plan.Param{Typed: plan.Typed{Type: t, Typmod: -1, Collation: b.typeCollation(t), Loc: loc}, Index: n - 1}, nil
+	return b.checkedParam(&plan.Param{Typed: plan.Typed{Type: t, Typmod: -1, Collation: b.typeCollation(t), Loc: loc}, Index: n - 1})
+}
+
+// checkedParam is a parameter with the checks of its domain, which the client's value has not passed.
+func (b *binder) checkedParam(p *plan.Param) (plan.Expr, error) {
+	if !b.isDomain(p.Type) {
+		return p, nil
+	}
+	d := &plan.CoerceToDomain{Typed: p.Typed, Arg: p, Form: plan.FormImplicitCast}
+	return d, b.fillDomain(d)
 }
 
 // coerce gives an untyped parameter the type of its first use.
@@ -205,7 +214,8 @@ func (p *paramState) coerce(b *binder, x *plan.Param, target types.OID, mod type
 		return nil, true, b.errorAt(x.Loc, sqlerr.AmbiguousParameter, "inconsistent types deduced for parameter $%d", x.Index+1).
 			WithDetail("%s versus %s", b.typeName(have), b.typeName(target))
 	}
-	return &plan.Param{Typed: plan.Typed{Type: target, Typmod: -1, Collation: b.typeCollation(target), Loc: x.Loc}, Index: x.Index}, true, nil
+	e, err := b.checkedParam(&plan.Param{Typed: plan.Typed{Type: target, Typmod: -1, Collation: b.typeCollation(target), Loc: x.Loc}, Index: x.Index})
+	return e, true, err
 }
 
 // finish checks that every parameter has a type and that all uses agree.

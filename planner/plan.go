@@ -59,7 +59,7 @@ func Plan(cat catalog.Reader, env *BindEnv, q *plan.Query, info *ParamInfo, o Op
 	if info != nil {
 		p.Params = make([]plan.Typed, len(info.Types))
 		for i, t := range info.Types {
-			p.Params[i] = plan.Typed{Type: t, Typmod: -1, Loc: -1}
+			p.Params[i] = plan.Typed{Type: ps.b.baseType(t), Typmod: -1, Loc: -1}
 		}
 	}
 	q, err := ps.inlineFunctions(q)

@@ -34,7 +34,7 @@ func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
 	if err := copyTarget(rel); err != nil {
 		return commandTag{}, err
 	}
-	if s.modes.readOnly {
+	if s.modes.readOnly && rel.Persistence != 't' {
 		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute COPY FROM in a read-only transaction")
 	}
 	cols, err := copyColumns(rel, st)
@@ -208,7 +208,7 @@ func (s *Session) copyRow(r *copyReader, cols []*catalog.Column, row []types.Dat
 // context says where in the data an error was found: in which line, or in which column's value there.
 func (r *copyReader) context(err error, rel *catalog.Relation, column string, value []byte) error {
 	e := sqlerr.From(err)
-	if e.Severity == sqlerr.SeverityFatal || e.Code == sqlerr.QueryCanceled || r.line == 0 {
+	if e.Severity == sqlerr.SeverityFatal || r.line == 0 {
 		return e
 	}
 	where := fmt.Sprintf("COPY %s, line %d", rel.Name, r.line)

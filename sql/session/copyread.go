@@ -7,6 +7,7 @@ import (
 
 	"herd/sql/ast"
 	"herd/sql/sqlerr"
+	"herd/sql/types"
 )
 
 // maxCopyLine bounds one line of a COPY FROM, as PostgreSQL's string buffers are bounded.
@@ -30,6 +31,7 @@ type copyReader struct {
 	arena   []byte
 	ends    []fieldEnd
 	eol     byte // 0 unknown, 'n' \n, 'r' \r, 'b' \r\n
+	marked  bool // the end mark was seen: the client's rest is of no interest
 }
 
 type fieldEnd struct {
@@ -72,7 +74,11 @@ func (r *copyReader) next(columns int) (bool, error) {
 	if !ok || err != nil {
 		return false, err
 	}
-	if err := validText(r.raw); err != nil {
+	if types.ValidText(r.raw) != nil {
+		// The error shows as many bytes as the character should have, those of the next line among them; a message is text.
+		from := cap(r.buf) - cap(r.raw)
+		err := types.ValidText(r.buf[from:min(from+len(r.raw)+3, len(r.buf))])
+		r.raw = nil
 		return false, err
 	}
 	r.arena, r.ends = r.arena[:0], r.ends[:0]
@@ -92,11 +98,16 @@ func (r *copyReader) next(columns int) (bool, error) {
 	return true, nil
 }
 
-// nextLine finds the next line; false at the end of the data or at the end mark \. on a line of its own.
+// nextLine finds the next line; false at the end of the data or at the end mark. While it reads, an error is one of the line that
+// is being read, of which nothing is shown.
 func (r *copyReader) nextLine() (bool, error) {
+	if r.marked {
+		return false, r.skipRest()
+	}
 	scan, quoted := r.off, false
 	csv := r.format.kind == ast.CopyCSV
-	r.plain = true
+	r.plain, r.raw = true, nil
+	r.line++
 	if r.stops == nil {
 		r.findStops()
 	}
@@ -111,11 +122,7 @@ func (r *copyReader) nextLine() (bool, error) {
 				continue
 			}
 			if quoted && ch != r.format.quote {
-				if i := bytes.IndexByte(r.buf[scan:], r.format.quote); i >= 0 {
-					scan += i
-				} else {
-					scan = len(r.buf)
-				}
+				scan = r.quotedEnd(scan)
 				continue
 			}
 			if csv && ch == r.format.quote {
@@ -130,6 +137,12 @@ func (r *copyReader) nextLine() (bool, error) {
 				r.plain = false
 				if scan+1 >= len(r.buf) && !r.ended {
 					break
+				}
+				if scan+1 < len(r.buf) && r.buf[scan+1] == '.' {
+					if !r.has(scan + 4) {
+						break
+					}
+					return r.takeMarked(scan)
 				}
 				scan += 2 // the escaped character never ends the line
 				continue
@@ -152,17 +165,34 @@ func (r *copyReader) nextLine() (bool, error) {
 			continue // the held-back last byte
 		}
 		if r.off >= len(r.buf) {
+			r.line--
 			return false, nil
-		}
-		if quoted {
-			r.line++
-			return false, sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field")
 		}
 		r.raw = r.buf[r.off:]
 		r.off = len(r.buf)
-		r.line++
-		return !r.isEndMark(), nil
+		if quoted {
+			return false, sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field")
+		}
+		return true, nil
 	}
+}
+
+// has says whether the buffer reaches to offset n, or never will.
+func (r *copyReader) has(n int) bool { return n <= len(r.buf) || r.ended }
+
+// quotedEnd returns where the next quote is, at or after from, and counts the lines up to it as PostgreSQL does: by the line ends
+// that the data has been found to have.
+func (r *copyReader) quotedEnd(from int) int {
+	rest := r.buf[from:]
+	if i := bytes.IndexByte(rest, r.format.quote); i >= 0 {
+		rest = rest[:i]
+	}
+	end := []byte{'\r'}
+	if r.eol == 'n' {
+		end[0] = '\n'
+	}
+	r.line += int64(bytes.Count(rest, end))
+	return from + len(rest)
 }
 
 // Bits of copyReader.stops.
@@ -206,34 +236,77 @@ func (r *copyReader) escaped(i int) bool {
 	return n%2 == 1
 }
 
+// takeLine takes the line that ends at end.
 func (r *copyReader) takeLine(end int) (bool, error) {
-	r.raw = r.buf[r.off:end]
-	style := byte('n')
-	next := end + 1
+	style, next := byte('n'), end+1
 	if r.buf[end] == '\r' {
 		style = 'r'
-		if next < len(r.buf) && r.buf[next] == '\n' {
+		if r.eol != 'r' && next < len(r.buf) && r.buf[next] == '\n' {
 			style = 'b'
 			next++
 		}
 	}
-	r.line++
-	if r.eol == 0 {
-		r.eol = style
-	} else if r.eol != style && r.format.kind == ast.CopyText {
-		what := map[byte]string{'n': "newline", 'r': "carriage return", 'b': "carriage return"}[style]
-		return false, sqlerr.New(sqlerr.BadCopyFileFormat, "literal %s found in data", what).
-			WithHint("Use \"\\%c\" to represent %s.", map[byte]byte{'n': 'n', 'r': 'r', 'b': 'r'}[style], what)
+	if r.format.kind == ast.CopyCSV && string(r.buf[r.off:end]) == `\.` && (r.eol != 'b' || style == 'b') {
+		return r.takeMarked(r.off)
 	}
+	if r.eol != 0 && r.eol != style {
+		return false, r.errLineEnd(style)
+	}
+	r.eol = style
+	r.raw = r.buf[r.off:end]
 	r.off = next
-	if r.isEndMark() {
-		return false, r.skipRest()
-	}
 	return true, nil
 }
 
-func (r *copyReader) isEndMark() bool {
-	return len(r.raw) == 2 && r.raw[0] == '\\' && r.raw[1] == '.'
+// errLineEnd is the error of a line end of another style than those before.
+func (r *copyReader) errLineEnd(style byte) error {
+	what, escape := "carriage return", 'r'
+	if style == 'n' {
+		what, escape = "newline", 'n'
+	}
+	if r.format.kind == ast.CopyCSV {
+		return sqlerr.New(sqlerr.BadCopyFileFormat, "unquoted %s found in data", what).WithHint("Use quoted CSV field to represent %s.", what)
+	}
+	return sqlerr.New(sqlerr.BadCopyFileFormat, "literal %s found in data", what).WithHint("Use \"\\%c\" to represent %s.", escape, what)
+}
+
+// takeMarked ends the data at the mark \. at offset at, which a line end of the style before must follow. What stands in front of it
+// in its line is a row.
+func (r *copyReader) takeMarked(at int) (bool, error) {
+	corrupt := func() error { return sqlerr.New(sqlerr.BadCopyFileFormat, "end-of-copy marker corrupt") }
+	mismatch := func() error {
+		return sqlerr.New(sqlerr.BadCopyFileFormat, "end-of-copy marker does not match previous newline style")
+	}
+	char := func(i int) byte {
+		if i < len(r.buf) {
+			return r.buf[i]
+		}
+		return 0
+	}
+	i := at + 2
+	if r.eol == 'b' {
+		switch char(i) {
+		case '\n':
+			return false, mismatch()
+		case '\r':
+		default:
+			return false, corrupt()
+		}
+		i++
+	}
+	end := char(i)
+	switch {
+	case end != '\r' && end != '\n':
+		return false, corrupt()
+	case r.eol == 'r' && end == '\n', (r.eol == 'n' || r.eol == 'b') && end == '\r':
+		return false, mismatch()
+	}
+	r.marked = true
+	if at == r.off {
+		return false, r.skipRest()
+	}
+	r.raw = r.buf[r.off:at]
+	return true, nil
 }
 
 // skipRest reads what a client still sends behind the end mark.
@@ -301,7 +374,13 @@ func (r *copyReader) splitText() error {
 		raw := line[start:i]
 		null := string(raw) == r.format.null
 		if !null {
+			from := len(r.arena)
 			r.arena = appendUnescaped(r.arena, raw)
+			if len(r.arena)-from < len(raw) { // escapes may have made anything
+				if err := types.ValidText(r.arena[from:]); err != nil {
+					return err
+				}
+			}
 		}
 		r.ends = append(r.ends, fieldEnd{end: len(r.arena), null: null})
 		if i >= len(line) {
@@ -317,11 +396,13 @@ func appendUnescaped(dst, raw []byte) []byte {
 	}
 	for i := 0; i < len(raw); i++ {
 		ch := raw[i]
-		if ch != '\\' || i+1 >= len(raw) {
+		if ch != '\\' {
 			dst = append(dst, ch)
 			continue
 		}
-		i++
+		if i++; i >= len(raw) { // at the end of the data it escapes nothing
+			break
+		}
 		switch ch = raw[i]; ch {
 		case 'b':
 			ch = '\b'

@@ -13,10 +13,10 @@ func (s *Session) Parse(name, query []byte, oids []uint32) error {
 		s.dropStatement(s.unnamed)
 		s.unnamed = nil
 	}
-	if err := validText(query); err != nil {
+	if err := types.ValidText(query); err != nil {
 		return err
 	}
-	if err := validText(name); err != nil {
+	if err := types.ValidText(name); err != nil {
 		return err
 	}
 	text := string(query)
@@ -177,7 +177,7 @@ func (s *Session) decodeParams(po *portal, p *prepared, m *wire.Bind) error {
 func (s *Session) decodeParam(t types.OID, v []byte, format int16) (types.Datum, error) {
 	switch format {
 	case 0:
-		if err := validText(v); err != nil {
+		if err := types.ValidText(v); err != nil {
 			return types.Datum{}, err
 		}
 		return types.Input(&s.io, t, -1, v)
@@ -255,11 +255,16 @@ func (s *Session) Execute(name []byte, limit int32) error {
 		return errAborted()
 	case class == classTx:
 		return s.executeTx(po)
-	case class == classUtility && po.store == nil && po.status == portalReady:
+	}
+	if err := s.stmtBegin(); err != nil {
+		return err
+	}
+	if po.class() == classUtility && po.store == nil && po.status == portalReady {
 		if err := s.executeUtility(po); err != nil {
 			return err
 		}
 		if po.cols == nil {
+			s.stmtEnd()
 			return nil
 		}
 	}
@@ -276,6 +281,7 @@ func (s *Session) Execute(name []byte, limit int32) error {
 		s.out.Empty('s')
 		return nil
 	}
+	s.stmtEnd()
 	s.complete(po.tag())
 	return nil
 }

@@ -1,19 +1,17 @@
 package session
 
 import (
-	"unicode/utf8"
-
 	"herd/sql/ast"
 	"herd/sql/mysql"
 	"herd/sql/postgres"
 	"herd/sql/scan"
-	"herd/sql/sqlerr"
+	"herd/sql/types"
 )
 
 // Query runs the text of a simple Query message: all its statements in one implicit transaction, up to the first error.
 func (s *Session) Query(text []byte) error {
 	s.dropUnnamedPortal()
-	if err := validText(text); err != nil {
+	if err := types.ValidText(text); err != nil {
 		return err
 	}
 	if !s.mysql { // shapes and literal tuples are read by PostgreSQL's lexical rules
@@ -104,45 +102,4 @@ func (s *Session) parseText(sql string) ([]postgres.Statement, error) {
 		return nil, err
 	}
 	return postgres.Parse(sql)
-}
-
-// validText refuses what is not UTF-8.
-func validText(b []byte) error {
-	if utf8.Valid(b) {
-		return nil
-	}
-	return errInvalidUTF8(b)
-}
-
-func errInvalidUTF8(b []byte) error {
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n <= 1 {
-			return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": %s", hexBytes(b[i:]))
-		}
-		i += n
-	}
-	return nil
-}
-
-// hexBytes shows the bytes that PostgreSQL shows: as many as the first one announces.
-func hexBytes(b []byte) string {
-	want := 1
-	switch {
-	case b[0]&0xe0 == 0xc0:
-		want = 2
-	case b[0]&0xf0 == 0xe0:
-		want = 3
-	case b[0]&0xf8 == 0xf0:
-		want = 4
-	}
-	const digits = "0123456789abcdef"
-	var out []byte
-	for i := 0; i < want && i < len(b); i++ {
-		if i > 0 {
-			out = append(out, ' ')
-		}
-		out = append(out, '0', 'x', digits[b[i]>>4], digits[b[i]&15])
-	}
-	return string(out)
 }

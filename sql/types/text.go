@@ -48,6 +48,7 @@ func ValidText(b []byte) error {
 func invalidBytes(b []byte, at int) error {
 	n := 1
 	switch c := b[at]; {
+	case c >= 0xf8: // begins no character
 	case c >= 0xf0:
 		n = 4
 	case c >= 0xe0:
