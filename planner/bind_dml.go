@@ -181,9 +181,28 @@ func (s *scope) bindInsert(x *ast.Insert) (*plan.Query, error) {
 		if s.q.Returning, err = s.targets(x.Returning, kindReturning); err != nil {
 			return nil, err
 		}
-		return s.q, s.returningUnknowns()
+		if err := s.returningUnknowns(); err != nil {
+			return nil, err
+		}
 	}
+	s.selectRight(x.OnConflict != nil && (len(x.OnConflict.Elems) > 0 || x.OnConflict.Constraint != ""))
 	return s.q, nil
+}
+
+// selectRight asks for SELECT on the table that the statement writes when it reads columns of it too; reads says that it does
+// otherwise than by an expression.
+func (s *scope) selectRight(reads bool) {
+	q := s.q
+	if s.view != nil { // whose condition is read for its owner
+		return
+	}
+	reads = reads || deepExprs(q, 0, func(e plan.Expr, level int) bool {
+		v, ok := e.(*plan.Var)
+		return ok && v.RTE == q.Result && v.LevelsUp == level
+	})
+	if reads {
+		q.RTable[q.Result].Need |= plan.RightSelect
+	}
 }
 
 func (s *scope) returningUnknowns() error {
@@ -479,6 +498,7 @@ func (s *scope) bindUpdate(x *ast.Update) (*plan.Query, error) {
 	if s.q.Targets, err = s.setClause(s.withOnUpdate(x.Set, rel), rel); err != nil {
 		return nil, err
 	}
+	s.selectRight(false)
 	return s.q, nil
 }
 
@@ -704,7 +724,10 @@ func (s *scope) bindDelete(x *ast.Delete) (*plan.Query, error) {
 		if s.q.Returning, err = s.targets(x.Returning, kindReturning); err != nil {
 			return nil, err
 		}
-		return s.q, s.returningUnknowns()
+		if err := s.returningUnknowns(); err != nil {
+			return nil, err
+		}
 	}
+	s.selectRight(false)
 	return s.q, nil
 }

@@ -434,7 +434,7 @@ func (p *nextValProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
 	var err error
 	each(f.n, sel, func(i int) {
 		if err == nil {
-			p.out.Int[i], err = f.st.env.Funcs.Env.NextVal(p.seq)
+			p.out.Int[i], err = f.st.env.Funcs.Env.NextIdentity(p.seq)
 		}
 	})
 	return &p.out, err

@@ -24,6 +24,8 @@ type Env interface {
 
 	// NextVal and the others work on sequences by OID; privilege checks included.
 	NextVal(seq types.OID) (int64, error)
+	// NextIdentity is NextVal for an identity column, which asks for no rights on its sequence.
+	NextIdentity(seq types.OID) (int64, error)
 	CurrVal(seq types.OID) (int64, error)
 	LastVal() (int64, error)
 	SetVal(seq types.OID, value int64, called bool) error

@@ -159,6 +159,9 @@ func (s *Session) copyTo(st *ast.Copy, text string) (commandTag, error) {
 		return commandTag{}, err
 	}
 	defer s.closePortal(po)
+	if err := po.ready(s); err != nil { // what is refused is refused before the answer begins
+		return commandTag{}, err
+	}
 	sink := &copySink{out: s.out, io: &s.io, cols: p.cols, format: format, row: make([]types.Datum, len(p.cols))}
 	s.copyResponse('H', format, len(p.cols))
 	if err := s.copyRows(po, sink, names); err != nil {

@@ -382,6 +382,9 @@ func (st *serverState) SequenceState(seq types.OID) (last, logged int64, called 
 // settingRows are the rows of pg_settings.
 func (s *Session) settingRows(f func(d *pgdata.Setting, value, boot, reset string) bool) {
 	for _, d := range allSettings() {
+		if strings.Contains(d.Flags, "NO_SHOW_ALL") {
+			continue
+		}
 		v, _ := s.showRaw(d.Name)
 		reset, _ := s.set.baseValue(d.Name)
 		if !f(d, v, d.Boot, reset) {

@@ -24,6 +24,12 @@ var ownSettings = []pgdata.Setting{
 		Category: "Customized Options", ShortDesc: "Sets the SQL dialect of the session."},
 	{Name: "herd.fast_paths", Boot: "on", HasBoot: true, Context: "user", VarType: "bool",
 		Category: "Customized Options", ShortDesc: "Lets statements by primary key run on their short paths."},
+	{Name: "role", Boot: "none", HasBoot: true, Context: "user", VarType: "string", Flags: "NO_SHOW_ALL",
+		Category: "Ungrouped", ShortDesc: "Sets the current role."},
+	{Name: "session_authorization", Boot: "postgres", HasBoot: true, Context: "user", VarType: "string", Flags: "NO_SHOW_ALL",
+		Category: "Ungrouped", ShortDesc: "Sets the session user name."},
+	{Name: "is_superuser", Boot: "on", HasBoot: true, Context: "internal", VarType: "bool", Flags: "NO_SHOW_ALL",
+		Category: "Ungrouped", ShortDesc: "Shows whether the current user is a superuser."},
 	{Name: "herd.bulk_insert", Boot: "on", HasBoot: true, Context: "user", VarType: "bool",
 		Category: "Customized Options", ShortDesc: "Lets INSERT of many literal tuples skip the parser."},
 }

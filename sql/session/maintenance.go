@@ -36,6 +36,9 @@ func (s *Session) lockTable(st *ast.LockTable) (commandTag, error) {
 		if rel.Kind != catalog.KindTable && rel.Kind != catalog.KindView {
 			return tag, sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", rel.Name)
 		}
+		if err := s.mayLock(rel, tableModes[st.Mode]); err != nil {
+			return tag, err
+		}
 		if err := s.tx.LockTable(uint32(rel.OID), tableModes[st.Mode], policy); err != nil {
 			e := sqlerr.From(err)
 			if e.Code == sqlerr.LockNotAvailable && policy == lock.NoWait {
@@ -46,6 +49,31 @@ func (s *Session) lockTable(st *ast.LockTable) (commandTag, error) {
 	}
 	s.txUsed = true
 	return tag, nil
+}
+
+// mayLock makes sure that the user may do to a relation some of what the lock is for.
+func (s *Session) mayLock(rel *catalog.Relation, m lock.Mode) error {
+	need := []catalog.Privileges{catalog.PrivUpdate, catalog.PrivDelete, catalog.PrivTruncate}
+	switch m {
+	case lock.AccessShare:
+		need = []catalog.Privileges{catalog.PrivSelect}
+	case lock.RowExclusive:
+		need = append(need, catalog.PrivInsert)
+	}
+	return s.mayAny(rel, need...)
+}
+
+// owns says whether the user is, or is a member of, the owner of a relation.
+func (s *Session) owns(rel *catalog.Relation) (bool, error) {
+	if s.superuser || rel.Owner == s.user.OID {
+		return true, nil
+	}
+	cat, err := s.catalog()
+	if err != nil {
+		return false, err
+	}
+	set, err := catalog.MembersOf(cat, s.user.OID)
+	return set[rel.Owner], err
 }
 
 // tableModes turns LOCK TABLE's numbers (1 ACCESS SHARE to 8 ACCESS EXCLUSIVE) into lock modes.
@@ -112,7 +140,11 @@ func (s *Session) vacuumTargets(st *ast.Vacuum) ([]*catalog.Relation, error) {
 			s.notice(sqlerr.Warn(sqlerr.SuccessfulCompletion, "skipping \"%s\" --- cannot vacuum non-tables or special system tables", rel.Name))
 			continue
 		}
-		out = append(out, rel)
+		if ok, err := s.mayVacuum(rel, st.Vacuum); err != nil {
+			return nil, err
+		} else if ok {
+			out = append(out, rel)
+		}
 	}
 	if len(st.Targets) > 0 {
 		return out, nil
@@ -130,6 +162,31 @@ func (s *Session) vacuumTargets(st *ast.Vacuum) ([]*catalog.Relation, error) {
 	return out, err
 }
 
+// mayVacuum says whether the user may clean or, if not vacuum, analyze a table; who owns neither it nor the database is told.
+func (s *Session) mayVacuum(rel *catalog.Relation, vacuum bool) (bool, error) {
+	ok, err := s.owns(rel)
+	if ok || err != nil {
+		return ok, err
+	}
+	d, err := s.srv.systemReader().DatabaseByName(s.info.Database)
+	if err != nil {
+		return false, err
+	}
+	who := "table or database owner"
+	if rel.OID < firstUserOID {
+		who = "superuser or database owner"
+	}
+	if d != nil && d.Owner == s.user.OID {
+		return true, nil
+	}
+	word := "analyze"
+	if vacuum {
+		word = "vacuum"
+	}
+	s.notice(sqlerr.Warn(sqlerr.Warning, "skipping \"%s\" --- only %s can %s it", rel.Name, who, word))
+	return false, nil
+}
+
 // cluster is CLUSTER: rows are always kept in primary-key order, another order is not to be had.
 func (s *Session) cluster(st *ast.Cluster) (commandTag, error) {
 	if st.Table == nil {
@@ -138,6 +195,11 @@ func (s *Session) cluster(st *ast.Cluster) (commandTag, error) {
 	rel, err := s.relation(st.Table.Name)
 	if err != nil {
 		return commandTag{}, err
+	}
+	if ok, err := s.owns(rel); err != nil {
+		return commandTag{}, err
+	} else if !ok {
+		return commandTag{}, sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of table %s", rel.Name)
 	}
 	if rel.PrimaryKey == nil || st.Index != "" && rel.PrimaryKey.Name != st.Index {
 		return commandTag{}, sqlerr.Unsupported("CLUSTER on another index than the primary key")

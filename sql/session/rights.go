@@ -38,10 +38,31 @@ func (s *Session) checkRights(p *plan.Plan) error {
 			return err
 		}
 		if !ok {
-			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for %s %s", relationWord(rel), rel.Name)
+			return errDenied(rel)
 		}
 	}
 	return nil
+}
+
+// mayAny makes sure that the user has one of some privileges on a relation.
+func (s *Session) mayAny(rel *catalog.Relation, need ...catalog.Privileges) error {
+	if s.superuser {
+		return nil
+	}
+	cat, err := s.catalog()
+	if err != nil {
+		return err
+	}
+	for _, p := range need {
+		if ok, err := hasRights(cat, rel, s.user.OID, p); ok || err != nil {
+			return err
+		}
+	}
+	return errDenied(rel)
+}
+
+func errDenied(rel *catalog.Relation) error {
+	return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for %s %s", relationWord(rel), rel.Name)
 }
 
 func relationWord(rel *catalog.Relation) string {

@@ -47,13 +47,36 @@ func sequenceSpec(rel *catalog.Relation) engine.SequenceSpec {
 	return engine.SequenceSpec{Name: rel.Name, Start: q.Start, Increment: q.Increment, Min: q.Min, Max: q.Max, Cycle: q.Cycle}
 }
 
+// sequenceFor finds a sequence on which the user has one of some privileges.
+func (s *Session) sequenceFor(id types.OID, need ...catalog.Privileges) (*catalog.Relation, error) {
+	rel, err := s.sequenceRelation(id)
+	if err != nil {
+		return nil, err
+	}
+	return rel, s.mayAny(rel, need...)
+}
+
 // NextVal implements funcs.Env.
 func (e *environment) NextVal(seq types.OID) (int64, error) {
+	s := e.s()
+	rel, err := s.sequenceFor(seq, catalog.PrivUsage, catalog.PrivUpdate)
+	if err != nil {
+		return 0, err
+	}
+	return s.nextValue(seq, rel)
+}
+
+// NextIdentity implements funcs.Env: the sequence of an identity column belongs to it, and asks for no rights of its own.
+func (e *environment) NextIdentity(seq types.OID) (int64, error) {
 	s := e.s()
 	rel, err := s.sequenceRelation(seq)
 	if err != nil {
 		return 0, err
 	}
+	return s.nextValue(seq, rel)
+}
+
+func (s *Session) nextValue(seq types.OID, rel *catalog.Relation) (int64, error) {
 	if s.modes.readOnly {
 		return 0, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute nextval() in a read-only transaction")
 	}
@@ -67,7 +90,7 @@ func (e *environment) NextVal(seq types.OID) (int64, error) {
 
 // CurrVal implements funcs.Env.
 func (e *environment) CurrVal(seq types.OID) (int64, error) {
-	rel, err := e.s().sequenceRelation(seq)
+	rel, err := e.s().sequenceFor(seq, catalog.PrivSelect, catalog.PrivUsage)
 	if err != nil {
 		return 0, err
 	}
@@ -84,15 +107,19 @@ func (e *environment) LastVal() (int64, error) {
 	if !ok {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
 	}
-	return v, nil
+	_, err := e.s().sequenceFor(e.sequences.newst, catalog.PrivSelect, catalog.PrivUsage)
+	return v, err
 }
 
 // SetVal implements funcs.Env.
 func (e *environment) SetVal(seq types.OID, value int64, called bool) error {
 	s := e.s()
-	rel, err := s.sequenceRelation(seq)
+	rel, err := s.sequenceFor(seq, catalog.PrivUpdate)
 	if err != nil {
 		return err
+	}
+	if s.modes.readOnly {
+		return sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute setval() in a read-only transaction")
 	}
 	if value < rel.Sequence.Min || value > rel.Sequence.Max {
 		return sqlerr.New(sqlerr.NumericValueOutOfRange, "setval: value %d is out of bounds for sequence \"%s\" (%d..%d)",

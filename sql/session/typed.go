@@ -116,7 +116,8 @@ func (s *Session) switchUser(name, value string) {
 	}
 	role, err := s.srv.roleByName(value)
 	if err == nil && role != nil {
-		s.user, s.superuser = *role, role.Super
+		s.become(role)
+		s.path.forget() // "$user" is another schema
 	}
 }
 
