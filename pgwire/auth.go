@@ -102,7 +102,7 @@ func (c *conn) saslMessage() ([]byte, error) {
 	if err := c.out.Flush(); err != nil {
 		return nil, errQuiet
 	}
-	typ, body, err := c.in.Next()
+	typ, body, err := c.in.NextOf('p')
 	if err != nil {
 		return nil, errQuiet
 	}

@@ -42,6 +42,10 @@ func newConn(l *Listener, nc net.Conn) *conn {
 	return &conn{l: l, nc: nc, in: wire.NewReader(nc), out: wire.NewWriter(nc)}
 }
 
+// terminateGrace is how long a session that is to end may go on sending: a client that does not read must not keep it, its locks
+// and its snapshot.
+const terminateGrace = time.Second
+
 // terminate asks the connection to end with 57P01; called by Listener.Close and pg_terminate_backend.
 func (c *conn) terminate() {
 	c.terminating.Store(true)
@@ -49,6 +53,7 @@ func (c *conn) terminate() {
 		s.Terminate()
 	}
 	c.wake()
+	c.nc.SetWriteDeadline(time.Now().Add(terminateGrace))
 }
 
 // wake makes a blocked read return so that the connection looks at why.
@@ -263,6 +268,9 @@ func (c *conn) dispatch(typ byte, body []byte) error {
 		text, ok := bytes.CutSuffix(body, []byte{0})
 		if !ok {
 			return wire.ErrInsufficient()
+		}
+		if bytes.IndexByte(text, 0) >= 0 {
+			return wire.ErrBadFormat()
 		}
 		if err := c.sess.Query(text); err != nil {
 			return err

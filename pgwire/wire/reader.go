@@ -117,6 +117,18 @@ func (r *Reader) Next() (typ byte, body []byte, err error) {
 	return typ, body, nil
 }
 
+// NextOf is Next when the next frame is of type want; another one's type is returned without its body, which is not read: who has
+// not proved yet who he is may not make the server keep much.
+func (r *Reader) NextOf(want byte) (typ byte, body []byte, err error) {
+	if err := r.need(5); err != nil {
+		return 0, nil, err
+	}
+	if typ := r.buf[r.r]; typ != want {
+		return typ, nil, nil
+	}
+	return r.Next()
+}
+
 func limitOf(typ byte) int {
 	switch typ {
 	case 'Q', 'P', 'B', 'd', 'F', 'p':

@@ -17,6 +17,10 @@ func (s *Session) tick() { s.clock = time.Now() }
 // statement ended if that was later.
 func (s *Session) now() int64 { return micros(s.clock) }
 
+// messageTime is when the message in work came, in microseconds since 2000-01-01 UTC: what statement_timestamp() gives, and
+// now() in the transactions that the message begins, be they several.
+func (s *Session) messageTime() int64 { return micros(s.arrived) }
+
 // txNow is what 'now' stands for in a literal: the start of the transaction.
 func (s *Session) txNow() int64 {
 	if s.tx == nil {

@@ -4,6 +4,7 @@ import (
 	"herd/planner/plan"
 	"herd/sql/exec"
 	"herd/sql/row"
+	"herd/storage"
 )
 
 // runPoint runs a plan's named fast path (exec.Point); ran is false when the general plan has to run. The only caller is
@@ -36,6 +37,7 @@ func (p *portal) runPoint(s *Session, w *wireSink) (ran bool, err error) {
 	default:
 		n, err = pt.Write(&p.env, p.params)
 	}
+	w.view, w.rel = storage.View{}, nil // an idle session holds no old state
 	if err != nil {
 		return true, err
 	}

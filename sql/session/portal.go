@@ -107,7 +107,7 @@ func (s *Session) startPortal(po *portal, p *prepared, formats []int16) error {
 	}
 	s.txUsed = true
 	view := s.tx.BeginStatement()
-	s.stmtStart = s.now()
+	s.stmtStart = s.messageTime()
 	pl, err := s.planFor(p, view, po.params)
 	if err != nil {
 		s.recycle(po)

@@ -232,6 +232,7 @@ func (srv *Server) Connect(info *StartupInfo, c Client) (*Session, error) {
 // open sets the session's user and settings.
 func (s *Session) open() error {
 	s.tick()
+	s.arrived = s.clock
 	s.interrupt = s.pendingInterrupt
 	s.io = *types.NewIOContext()
 	s.io.Catalog = (*resolver)(s)

@@ -74,6 +74,7 @@ type Session struct {
 	txStart          int64
 	stmtStart        int64
 	clock            time.Time // see tick
+	arrived          time.Time // the clock when the message in work came: the time of its statements and transactions
 	stmtClock        time.Time // when the running statement began
 	statementTimeout time.Duration
 	idleTimeout      time.Duration
@@ -110,7 +111,9 @@ type Session struct {
 func (s *Session) Busy(fresh bool) {
 	if fresh {
 		s.tick()
+		s.eng.Interrupt().Reset() // what came while the client was waited for concerns no statement
 	}
+	s.arrived = s.clock
 	if s.activity.state.Load() != stateActive {
 		s.activity.state.Store(stateActive)
 		s.eng.Interrupt().ClearIdle()

@@ -56,7 +56,7 @@ func (s *Session) startTx() {
 	}
 	s.tx = s.eng.Begin(o)
 	s.txUsed = false
-	s.txStart = s.now()
+	s.txStart = s.messageTime()
 	s.activity.xactStart.Store(s.txStart)
 }
 
@@ -165,6 +165,8 @@ func (s *Session) Failed(e *sqlerr.Error) *sqlerr.Error {
 			return sqlerr.From(err)
 		}
 	}
+	s.implicitBlock = false
+	s.tick()
 	s.srv.metrics.errors.Add(1)
 	return e
 }
