@@ -1,6 +1,8 @@
 package session
 
 import (
+	"strings"
+
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/exec"
@@ -62,6 +64,9 @@ func (s *Session) queryBulk(text []byte, sql string) (done bool, err error) {
 
 // parse reads the statement as one of a single row; nil when it is not a plain INSERT of rows.
 func (x *bulkInsert) parse(s *Session) *ast.Insert {
+	if strings.IndexByte(x.sql[x.TuplesEnd:], '$') >= 0 {
+		return nil // $n would be one of the row's values
+	}
 	list, err := s.parseText(x.sql[:x.HeadEnd] + x.sql[x.TuplesEnd:])
 	if err != nil || len(list) != 1 {
 		return nil

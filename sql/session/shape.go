@@ -48,7 +48,7 @@ func (s *Session) queryByShape(text []byte) (done bool, err error) {
 	variants, seen := sh.byShape[string(sh.buf)]
 	for _, v := range variants {
 		if v.matches(sql, sh.lits) {
-			return true, s.runShape(v, sql)
+			return s.runShape(v, sql)
 		}
 	}
 	if !seen {
@@ -66,7 +66,7 @@ func (s *Session) queryByShape(text []byte) (done bool, err error) {
 		return false, nil // an error too: the long way reports it in PostgreSQL's order
 	}
 	sh.byShape[string(sh.buf)] = append(variants, v)
-	return true, s.runShape(v, sql)
+	return s.runShape(v, sql)
 }
 
 func (v *shapeVariant) matches(sql string, lits []scan.Literal) bool {
@@ -112,31 +112,32 @@ func (s *Session) compileShape(sql string) (*shapeVariant, error) {
 	return v, nil
 }
 
-// runShape executes a variant with the literals of this text.
-func (s *Session) runShape(v *shapeVariant, sql string) error {
+// runShape executes a variant with the literals of this text. done is false when it cannot be planned any more: the long way
+// knows the places in this text.
+func (s *Session) runShape(v *shapeVariant, sql string) (done bool, err error) {
 	s.begunStatement(sql)
 	s.ensureTx()
 	if err := s.stmtBegin(); err != nil {
-		return err
+		return true, err
 	}
 	params, err := s.shapeParams(v, sql)
 	if err != nil {
-		return err
+		return true, err
 	}
 	po, err := s.openPortal("", v.stmt, params, nil)
 	if err != nil {
-		return err
+		return false, nil
 	}
 	tag, err := s.runSimple(po)
 	if err != nil {
-		return err
+		return true, err
 	}
 	s.stmtEnd()
 	if err := s.finishImplicit(); err != nil {
-		return err
+		return true, err
 	}
 	s.complete(tag)
-	return nil
+	return true, nil
 }
 
 // runSimple sends a portal's description and rows, closes it and returns its tag.
