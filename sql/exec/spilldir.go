@@ -28,7 +28,7 @@ func PrepareSpill(fsys vfs.FS, dir string) error {
 		rest, ours := strings.CutPrefix(n, spillPrefix)
 		number, _, ok := strings.Cut(rest, "-")
 		pid, err := strconv.Atoi(number)
-		if !ours || !ok || err != nil || pid != os.Getpid() && syscall.Kill(pid, 0) == nil {
+		if !ours || !ok || err != nil || pid != os.Getpid() && lives(pid) {
 			continue
 		}
 		if err := fsys.Remove(labelSpill, filepath.Join(dir, n)); err != nil {
@@ -36,4 +36,10 @@ func PrepareSpill(fsys vfs.FS, dir string) error {
 		}
 	}
 	return nil
+}
+
+// lives says whether there is a process with a number, be it another user's.
+func lives(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || err == syscall.EPERM
 }
