@@ -178,6 +178,16 @@ func (t *Tx) NoteRead(tree storage.TreeID, lo, hi []byte) {
 	}
 }
 
+// NoteWrite notes a write that another's row stands in the way of, before that is reported as a violated constraint.
+// Who read the key's absence and loses to a concurrent insert must learn that a retry may help: the error is 40001 then.
+// At levels below SERIALIZABLE it does nothing.
+func (t *Tx) NoteWrite(tree storage.TreeID, key []byte) error {
+	if t.iso != Serializable {
+		return nil
+	}
+	return t.serialWrite(tree, key)
+}
+
 // noteWrite notes that key of tree was written.
 func (g *ssi) noteWrite(t *Tx, tree storage.TreeID, key []byte) {
 	x := t.serial

@@ -98,7 +98,11 @@ func (w *tableWriter) errCheck(name string, b *vec.Batch) error {
 		WithDetail("%s", w.failingRow(b)).WithTable(w.st.schemaName(w.rel), w.rel.Name).WithConstraint(name)
 }
 
-func (w *tableWriter) errUniquePK(b *vec.Batch) error {
+// errUniquePK is the error of the row in b, whose key another row has.
+func (w *tableWriter) errUniquePK(b *vec.Batch, key []byte) error {
+	if err := w.tx().NoteWrite(w.tree(), key); err != nil {
+		return err
+	}
 	names, vals := make([]string, len(w.pk)), make([]string, len(w.pk))
 	for i, c := range w.pk {
 		names[i] = quoteIdent(w.rel.Columns[c.attno-1].Name)
@@ -109,6 +113,14 @@ func (w *tableWriter) errUniquePK(b *vec.Batch) error {
 		vals[i] = w.st.text(c.typ, v.Datum(0))
 	}
 	return w.duplicate(w.rel.PrimaryKey, names, vals)
+}
+
+// errUniqueEntry is the error of an entry, described by ix.vals, whose key another row has.
+func (w *tableWriter) errUniqueEntry(ix *indexWriter, key []byte) error {
+	if err := w.tx().NoteWrite(ix.def.Tree, key); err != nil {
+		return err
+	}
+	return w.errUnique(ix)
 }
 
 // errUnique describes the entry that ix.vals holds.

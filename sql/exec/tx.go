@@ -44,6 +44,9 @@ type Tx interface {
 	NextRowID(tree storage.TreeID) uint64
 	// NoteRead records that [lo, hi) of tree was read (SERIALIZABLE); nil means unbounded. No-op at other levels.
 	NoteRead(tree storage.TreeID, lo, hi []byte)
+	// NoteWrite records a write that will not be made because a constraint forbids it. 40001 when a concurrent SERIALIZABLE
+	// transaction put the obstacle there. No-op at other levels.
+	NoteWrite(tree storage.TreeID, key []byte) error
 	// MovedTo follows the primary-key update of a row since the caller's snapshot: the key the row has now.
 	MovedTo(tree storage.TreeID, key []byte) (newKey []byte, ok bool)
 	// NoteMove records that the row with key old has key now after this transaction.

@@ -221,7 +221,7 @@ func (w *tableWriter) insert(r []byte) error {
 			return err
 		}
 		if dup {
-			return w.errUniquePK(b)
+			return w.errUniquePK(b, key)
 		}
 	} else {
 		key = binary.BigEndian.AppendUint64(w.keyBuf[:0], tx.NextRowID(w.tree()))
@@ -260,7 +260,7 @@ func (w *tableWriter) addEntry(ix *indexWriter, b *vec.Batch, rowKey []byte) err
 			return err
 		}
 		if dup && !bytes.Equal(other, rowKey) {
-			return w.errUnique(ix)
+			return w.errUniqueEntry(ix, k)
 		}
 	} else if ix.def.Unique && ix.def.Deferrable {
 		w.st.deferUnique(w, ix, k[:len(k)-len(rowKey)])
@@ -290,7 +290,7 @@ func (w *tableWriter) update(key, old, r []byte, set []bool) error {
 				return err
 			}
 			if dup {
-				return w.errUniquePK(nb)
+				return w.errUniquePK(nb, newKey)
 			}
 		}
 	}
