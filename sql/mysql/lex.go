@@ -6,8 +6,12 @@ import (
 	"herd/sql/sqlerr"
 )
 
-// maxBrackets is the nesting that checkNesting lets through.
-const maxBrackets = 1000
+// maxBrackets and maxTokens are the nesting that checkNesting lets through. Every operator, sign, NOT, CASE or JOIN is a token, and
+// none nests deeper than one level; an argument or a tuple ends with its comma.
+const (
+	maxBrackets = 1000
+	maxTokens   = 1 << 17
+)
 
 func isSpace(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' }
 
@@ -107,20 +111,38 @@ func Next(text string, from int) (start, end, next int) {
 	return start, end, len(text)
 }
 
-// checkNesting refuses texts that nest deeper than the walks of the parser's tree should go.
+// checkNesting refuses texts that nest deeper than the walks of the parser's tree should go: they recurse, and stack overflow ends a
+// Go process.
 func checkNesting(text string) error {
 	if len(text) <= maxBrackets {
 		return nil
 	}
-	depth := 0
-	for i := 0; i < len(text); i = skipToken(text, i) {
+	var tokens [maxBrackets + 1]int // by open bracket: since its last comma
+	depth, all := 0, 0
+	for i, n := 0, 0; i < len(text); i = n {
+		n = skipToken(text, i)
+		if isNoise(text, i, n) {
+			continue
+		}
 		switch text[i] {
 		case '(':
 			if depth++; depth > maxBrackets {
 				return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded")
 			}
+			tokens[depth] = 0
 		case ')':
-			depth--
+			if depth > 0 {
+				all -= tokens[depth]
+				depth--
+			}
+		case ',', ';':
+			all -= tokens[depth]
+			tokens[depth] = 0
+		default:
+			tokens[depth]++
+			if all++; all > maxTokens {
+				return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded")
+			}
 		}
 	}
 	return nil
