@@ -235,7 +235,9 @@ func (g *groupCheck) check(e plan.Expr, level int) bool {
 	case *plan.Aggref:
 		if x.LevelsUp == level {
 			for _, d := range x.Direct {
-				g.check(d, level)
+				if g.check(d, level) {
+					g.err = sqlerr.From(g.err).WithDetail("Direct arguments of an ordered-set aggregate must use only grouped columns.")
+				}
 			}
 			return false
 		}

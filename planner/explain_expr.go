@@ -214,7 +214,7 @@ func (x *explainer) exprRare(e plan.Expr, names []string) string {
 	case *plan.NextValue:
 		return "nextval(" + strconv.Itoa(int(v.Sequence)) + ")"
 	case *plan.Aggref:
-		return x.aggregate(v, names)
+		return x.aggregate(v, names, names)
 	case *plan.WindowFunc:
 		if v.Star {
 			return x.funcName(v.Func) + "(*) OVER (?)"
@@ -228,7 +228,8 @@ func (x *explainer) exprRare(e plan.Expr, names []string) string {
 	return "?"
 }
 
-func (x *explainer) aggregate(v *plan.Aggref, names []string) string {
+// aggregate shows an aggregate over the columns names, its direct arguments over the group's keys.
+func (x *explainer) aggregate(v *plan.Aggref, names, keys []string) string {
 	s := x.funcName(v.Agg) + "("
 	switch {
 	case v.Star:
@@ -237,7 +238,7 @@ func (x *explainer) aggregate(v *plan.Aggref, names []string) string {
 		if v.Distinct {
 			s += "DISTINCT "
 		}
-		s += strings.Join(x.exprs(append(append([]plan.Expr(nil), v.Direct...), v.Args...), names), ", ")
+		s += strings.Join(append(x.exprs(v.Direct, keys), x.exprs(v.Args, names)...), ", ")
 	}
 	if len(v.OrderBy) > 0 && v.Kind == 'n' {
 		s += " ORDER BY " + strings.Join(x.sortKeys(v.OrderBy, names), ", ")

@@ -387,7 +387,7 @@ func (x *explainer) unary(d *xnode, n plan.Node) []string {
 		}
 		out = append([]string(nil), keys...)
 		for _, a := range p.Aggs {
-			out = append(out, x.expr(a, names))
+			out = append(out, x.aggregate(a, names, keys))
 		}
 		for range p.Groupings {
 			out = append(out, "GROUPING")

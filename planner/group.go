@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math"
+	"slices"
 
 	"herd/planner/plan"
 	"herd/sql/types"
@@ -61,9 +62,6 @@ func (r *root) collectGroupings() []*plan.GroupingFunc {
 func (r *root) groupKeys() []plan.Expr {
 	q := r.q
 	keys := append([]plan.Expr(nil), q.GroupBy...)
-	if q.GroupingSets != nil {
-		return keys
-	}
 	add := func(e plan.Expr, level int) bool {
 		switch v := e.(type) {
 		case *plan.Aggref:
@@ -86,6 +84,9 @@ func (r *root) groupKeys() []plan.Expr {
 	var walk func(e plan.Expr, level int) bool
 	walk = func(e plan.Expr, level int) bool {
 		if a, ok := e.(*plan.Aggref); ok && a.LevelsUp == level {
+			for _, d := range a.Direct {
+				walk(d, level)
+			}
 			return false
 		}
 		if level == 0 {
@@ -135,11 +136,19 @@ func walkQuery(q *plan.Query, level int, walk func(e plan.Expr, level int) bool)
 // group adds the Agg node and HAVING. sorted: rows of a group are neighbours.
 func (r *root) group(n plan.Node, lay *layout, sorted bool) (plan.Node, *layout, error) {
 	q := r.q
-	a := &plan.Agg{Sets: q.GroupingSets}
+	a := &plan.Agg{}
 	out := &layout{}
 	r.groups = &groupInfo{sets: q.GroupingSets, aggs: r.collectAggs()}
 	groups := 1.0
-	for _, k := range r.groupKeys() {
+	keys := r.groupKeys()
+	for _, set := range q.GroupingSets {
+		set = slices.Clone(set)
+		for i := len(q.GroupBy); i < len(keys); i++ {
+			set = append(set, i) // determined by columns that all sets have
+		}
+		a.Sets = append(a.Sets, set)
+	}
+	for _, k := range keys {
 		e, err := r.conv(k, lay)
 		if err != nil {
 			return nil, nil, err
@@ -150,7 +159,7 @@ func (r *root) group(n plan.Node, lay *layout, sorted bool) (plan.Node, *layout,
 		groups *= r.distinctOf(k)
 	}
 	for _, ag := range r.groups.aggs {
-		c, err := r.convAgg(ag, lay)
+		c, err := r.convAgg(ag, lay, out)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -200,14 +209,15 @@ func (r *root) group(n plan.Node, lay *layout, sorted bool) (plan.Node, *layout,
 	return f, out, nil
 }
 
-// convAgg converts an aggregate's arguments to its input.
-func (r *root) convAgg(ag *plan.Aggref, lay *layout) (*plan.Aggref, error) {
+// convAgg converts an aggregate's arguments to its input, and its direct arguments to the group's keys: there is one value of
+// them for a group.
+func (r *root) convAgg(ag *plan.Aggref, lay, keys *layout) (*plan.Aggref, error) {
 	c := *ag
 	var err error
 	if c.Args, err = r.convList(ag.Args, lay); err != nil {
 		return nil, err
 	}
-	if c.Direct, err = r.convList(ag.Direct, lay); err != nil {
+	if c.Direct, err = r.convList(ag.Direct, keys); err != nil {
 		return nil, err
 	}
 	if c.OrderBy, err = r.convKeys(ag.OrderBy, lay); err != nil {

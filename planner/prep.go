@@ -425,8 +425,8 @@ func (r *root) pullUpOne(rte int, nullable, keepFrom bool) (*jfrom, error) {
 		return nil, err
 	}
 	// Only now are the targets what they will be here: subqueries inside have been merged into them.
-	for _, t := range child.q.Targets {
-		if t.Junk {
+	for i, t := range child.q.Targets {
+		if t.Junk || r.q.GroupingSets != nil && !groupsAlone(child.q.Targets, i) {
 			return nil, nil
 		}
 		v, isVar := t.Expr.(*plan.Var)
@@ -438,6 +438,20 @@ func (r *root) pullUpOne(rte int, nullable, keepFrom bool) (*jfrom, error) {
 		}
 	}
 	return r.merge(rte, child)
+}
+
+// groupsAlone says whether an output of a subquery can be a grouping key in the subquery's place: where a grouping set lacks the
+// key, exactly the uses of this output become NULL, so it has to be a column, and no other output the same.
+func groupsAlone(targets []*plan.Target, at int) bool {
+	if v, ok := targets[at].Expr.(*plan.Var); !ok || v.LevelsUp != 0 || v.Attno <= 0 {
+		return false
+	}
+	for i := range at {
+		if equalExpr(targets[i].Expr, targets[at].Expr) {
+			return false
+		}
+	}
+	return true
 }
 
 // locked says whether a subquery's rows are to be locked by this level (FOR UPDATE over a view or subquery).

@@ -14,22 +14,10 @@ const (
 	aggBatchBytes = 1 << 20
 )
 
-// finish prepares groups below n to be given: direct arguments, and the order of what was collected.
+// finish prepares groups below n to be given: the order of what was collected.
 func (o *aggOp) finish(n int) error {
 	o.ordered = false
 	for _, c := range o.calls {
-		c.directV = c.directV[:0]
-		f := &frame{st: o.st, n: 1}
-		for _, p := range c.direct {
-			x, err := evalOne(f, p)
-			if err != nil {
-				return err
-			}
-			c.directV = append(c.directV, cloneDatum(x))
-		}
-		if d, ok := c.agg.(funcs.DirectAgg); ok {
-			d.SetDirect(c.directV)
-		}
 		if !c.collecting() {
 			continue
 		}
@@ -105,6 +93,9 @@ func (o *aggOp) giveFed(n int) (int, error) {
 			if !c.collecting() {
 				continue
 			}
+			if err := o.evalDirect(c, k); err != nil {
+				return 0, err
+			}
 			if err := o.feed(c, g); err != nil {
 				return 0, err
 			}
@@ -126,6 +117,23 @@ func (o *aggOp) giveFed(n int) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// evalDirect computes a call's direct arguments for the group whose keys are row k of the output.
+func (o *aggOp) evalDirect(c *aggCall, k int) error {
+	c.directV = c.directV[:0]
+	f := &frame{st: o.st, b: &o.outB.out, n: k + 1}
+	for _, p := range c.direct {
+		v, err := p.eval(f, []uint16{uint16(k)})
+		if err != nil {
+			return err
+		}
+		c.directV = append(c.directV, cloneDatum(v.Datum(k)))
+	}
+	if d, ok := c.agg.(funcs.DirectAgg); ok {
+		d.SetDirect(c.directV)
+	}
+	return nil
 }
 
 // feed gives group g of a call the rows that were collected for it.

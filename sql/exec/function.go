@@ -129,7 +129,7 @@ func (s *State) buildFunctionScan(n *plan.FunctionScan) (Operator, error) {
 				return nil, err
 			}
 			sc.scalar = p
-			sc.record = cols != 1 || e.T().Type == types.RecordOID && ts[0] != types.RecordOID
+			sc.record = cols != 1 || e.T().Type != ts[0]
 			sc.rec = make([]vec.Vector, cols)
 		}
 		o.calls = append(o.calls, sc)
