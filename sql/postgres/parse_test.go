@@ -31,7 +31,7 @@ func TestErrors(t *testing.T) {
 		{"copy t from stdin (format foo)", "22023", `COPY format "foo" not recognized`, 20},
 		{"create table t(a int deferrable)", "42601", `misplaced DEFERRABLE clause`, 22},
 		{"select xmlelement(name foo)", "0A000", `XML expression is not supported`, 8},
-		{"create trigger a before insert on t execute function f()", "0A000", `CreateTrigStmt is not supported`, 1},
+		{"create trigger a before insert on t execute function f()", "0A000", `CREATE TRIGGER is not supported`, 1},
 		{"select * from t tablesample system (1)", "0A000", `TABLESAMPLE is not supported`, 29},
 		{"select \x80", "22021", `invalid byte sequence for encoding "UTF8": 0x80`, 0},
 		{`select U&'\00zz'`, "42601", "invalid Unicode escape", 11},

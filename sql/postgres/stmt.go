@@ -1,13 +1,15 @@
 package postgres
 
 import (
+	"strings"
+
 	pg "github.com/sqlc-dev/oliphant/ast"
 
 	"herd/sql/ast"
 	"herd/sql/sqlerr"
 )
 
-// stmt converts a statement. A kind that is not in one of the switches is 0A000 with the parser's name for it.
+// stmt converts a statement. A kind that is not in one of the switches is 0A000 with its name.
 func (c *converter) stmt(n *pg.Node) ast.Stmt {
 	if c.err != nil || !c.enter() {
 		return nil
@@ -25,8 +27,46 @@ func (c *converter) stmt(n *pg.Node) ast.Stmt {
 	if s := c.utility(n); s != nil || c.err != nil {
 		return s
 	}
-	c.fail(sqlerr.At(ast.CharPosition(c.text, c.start), sqlerr.FeatureNotSupported, "%s is not supported", nodeName(n)))
+	c.fail(sqlerr.At(ast.CharPosition(c.text, c.start), sqlerr.FeatureNotSupported, "%s is not supported", statementName(n)))
 	return nil
+}
+
+// statementNames are the commands of statements that nothing here converts, by the parser's name without Stmt.
+var statementNames = map[string]string{
+	"AlterEventTrig": "ALTER EVENT TRIGGER", "AlterExtension": "ALTER EXTENSION", "AlterFdw": "ALTER FOREIGN DATA WRAPPER",
+	"AlterForeignServer": "ALTER SERVER", "AlterFunction": "ALTER FUNCTION", "AlterPolicy": "ALTER POLICY",
+	"AlterPublication": "ALTER PUBLICATION", "AlterStats": "ALTER STATISTICS", "AlterSubscription": "ALTER SUBSCRIPTION",
+	"CreateAm": "CREATE ACCESS METHOD", "CreateCast": "CREATE CAST", "CreateConversion": "CREATE CONVERSION",
+	"CreateEventTrig": "CREATE EVENT TRIGGER", "CreateFdw": "CREATE FOREIGN DATA WRAPPER", "CreateForeignServer": "CREATE SERVER",
+	"CreateForeignTable": "CREATE FOREIGN TABLE", "CreateOpClass": "CREATE OPERATOR CLASS", "CreateOpFamily": "CREATE OPERATOR FAMILY",
+	"CreatePLang": "CREATE LANGUAGE", "CreatePolicy": "CREATE POLICY", "CreatePublication": "CREATE PUBLICATION",
+	"CreateRange": "CREATE TYPE ... AS RANGE", "CreateStats": "CREATE STATISTICS", "CreateSubscription": "CREATE SUBSCRIPTION",
+	"CreateTableSpace": "CREATE TABLESPACE", "CreateTransform": "CREATE TRANSFORM", "CreateTrig": "CREATE TRIGGER",
+	"CreateUserMapping": "CREATE USER MAPPING", "DropSubscription": "DROP SUBSCRIPTION", "DropTableSpace": "DROP TABLESPACE",
+	"DropUserMapping": "DROP USER MAPPING", "ImportForeignSchema": "IMPORT FOREIGN SCHEMA", "Rule": "CREATE RULE",
+	"SecLabel": "SECURITY LABEL",
+}
+
+// definitionNames are the commands that the parser calls DefineStmt, by what they make.
+var definitionNames = map[pg.ObjectType]string{
+	pg.ObjectType_OBJECT_AGGREGATE: "CREATE AGGREGATE", pg.ObjectType_OBJECT_COLLATION: "CREATE COLLATION",
+	pg.ObjectType_OBJECT_OPERATOR: "CREATE OPERATOR", pg.ObjectType_OBJECT_TYPE: "CREATE TYPE of this kind",
+	pg.ObjectType_OBJECT_TSCONFIGURATION: "CREATE TEXT SEARCH CONFIGURATION", pg.ObjectType_OBJECT_TSDICTIONARY: "CREATE TEXT SEARCH DICTIONARY",
+	pg.ObjectType_OBJECT_TSPARSER: "CREATE TEXT SEARCH PARSER", pg.ObjectType_OBJECT_TSTEMPLATE: "CREATE TEXT SEARCH TEMPLATE",
+}
+
+// statementName tells a user which statement n is.
+func statementName(n *pg.Node) string {
+	if d, ok := n.GetNode().(*pg.Node_DefineStmt); ok {
+		if s := definitionNames[d.DefineStmt.GetKind()]; s != "" {
+			return s
+		}
+	}
+	name := nodeName(n)
+	if s := statementNames[strings.TrimSuffix(name, "Stmt")]; s != "" {
+		return s
+	}
+	return name
 }
 
 func (c *converter) queryStmt(n *pg.Node) ast.Stmt {
