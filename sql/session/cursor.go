@@ -29,6 +29,10 @@ func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []typ
 	if err != nil {
 		return tag, err
 	}
+	if err := po.ready(s); err != nil { // its tables are locked from here on
+		s.recycle(po)
+		return tag, err
+	}
 	if po.plan.Modifies() {
 		s.recycle(po)
 		return tag, sqlerr.New(sqlerr.FeatureNotSupported, "DECLARE CURSOR must not contain data-modifying statements in WITH")

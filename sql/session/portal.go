@@ -38,7 +38,8 @@ type portal struct {
 	pinned   bool
 	state    *exec.State
 	status   portalStatus
-	level    int // transaction level that made it; a rollback to a savepoint before it closes it
+	held     bool // rights were checked and locks are held: plan and cols stay
+	level    int  // transaction level that made it; a rollback to a savepoint before it closes it
 
 	// stored results: RETURNING, utilities with rows, scrollable and held cursors
 	store *rowStore
@@ -126,14 +127,15 @@ func (s *Session) startPortal(po *portal, p *prepared, formats []int16) error {
 // before the locks were there, so the plan is made anew if they did; and who waited for a lock reads what the one it
 // waited for has left.
 func (p *portal) ready(s *Session) error {
-	for {
+	for !p.held {
 		waits := s.tx.LockWaits()
 		if err := s.checkRun(p.plan); err != nil {
 			return err
 		}
 		current := p.stmt == nil || s.db.CatalogVersion() == p.version
 		if current && s.tx.LockWaits() == waits {
-			return nil
+			p.held = true
+			break
 		}
 		s.tx.Newest() // what was waited for is ordered, perhaps not durable
 		view := s.tx.BeginStatement()
@@ -145,10 +147,9 @@ func (p *portal) ready(s *Session) error {
 			p.plan, p.cols, p.version = pl, p.stmt.cols, p.stmt.version
 		}
 		s.fillEnv(&p.env, view, p.params)
-		if current {
-			return nil
-		}
+		p.held = current
 	}
+	return nil
 }
 
 // newPortal reuses the struct of the last closed portal.

@@ -144,6 +144,9 @@ func (s *Session) runShape(v *shapeVariant, sql string) (done bool, err error) {
 func (s *Session) runSimple(po *portal) (commandTag, error) {
 	defer s.closePortal(po)
 	if po.cols != nil {
+		if err := po.ready(s); err != nil { // until then the columns may change
+			return commandTag{}, err
+		}
 		if !po.streaming() { // an error before the first row has no description in front of it
 			if err := po.fill(s); err != nil {
 				return commandTag{}, err

@@ -24,6 +24,8 @@ func TestStatementsFollowWhatTheyWaitedFor(t *testing.T) {
 		{"column", "ALTER TABLE d ADD COLUMN w int DEFAULT 7", "EXECUTE ins(1000, 5)", "", "SELECT w FROM d WHERE id = 1000", "7"},
 		{"truncate", "TRUNCATE d", "INSERT INTO d VALUES (1, 1)", "", "SELECT count(*) FROM d", "1"},
 		{"drop", "DROP TABLE d", "SELECT count(*) FROM d", "42P01", "SELECT count(*) FROM pg_class WHERE relname = 'd'", "0"},
+		{"fewer columns", "ALTER TABLE d DROP COLUMN v", "SELECT * FROM d", "", "SELECT count(*) FROM d", "101"},
+		{"other columns", "ALTER TABLE d ALTER v TYPE text", "SELECT id, v FROM d WHERE id < 50", "", "SELECT count(*) FROM d", "101"},
 		{"rows", "LOCK TABLE d; INSERT INTO d VALUES (1000, 1)", "CREATE TABLE n AS SELECT count(*) AS n FROM d", "", "SELECT n FROM n", "102"},
 	}
 	ForEach(t, func(t *testing.T, url string) {
@@ -49,6 +51,23 @@ func TestStatementsFollowWhatTheyWaitedFor(t *testing.T) {
 				Exec(t, a, "DROP TABLE IF EXISTS d, n")
 			})
 		}
+	})
+}
+
+// A cursor's table is locked from DECLARE on, before its first row is asked for.
+func TestCursorLocksItsTable(t *testing.T) {
+	ForEach(t, func(t *testing.T, url string) {
+		a, b := Connect(t, url), Connect(t, url)
+		Exec(t, a, "CREATE TABLE cl (id int PRIMARY KEY, v int); INSERT INTO cl VALUES (1, 2)")
+		Exec(t, a, "BEGIN; DECLARE c CURSOR FOR SELECT * FROM cl")
+		Exec(t, b, "SET lock_timeout = '100ms'")
+		expectState(t, b, "ALTER TABLE cl DROP COLUMN v", "55P03")
+		expectState(t, b, "DROP TABLE cl", "55P03")
+		if got := Value(t, a, "FETCH ALL FROM c"); got != "1" {
+			t.Errorf("the cursor gave %s", got)
+		}
+		Exec(t, a, "COMMIT")
+		Exec(t, b, "DROP TABLE cl")
 	})
 }
 
