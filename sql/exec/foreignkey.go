@@ -53,11 +53,15 @@ func parentKey(fk *plan.ForeignKey) (cols []keyCol, order []int, tree storage.Tr
 	return cols, order, ix.Tree, false
 }
 
-// checkParents checks all foreign keys of the row in nb, which was just written under key; those whose columns equal the old
-// row's are skipped.
-func (w *tableWriter) checkParents(nb, ob *vec.Batch, key []byte) error {
+// checkParents checks all foreign keys of the row in nb, which was just written under key. Those whose columns equal the old
+// row's are skipped, except that a row that moved takes a postponed check along: the check knows the row by its old key only.
+func (w *tableWriter) checkParents(nb, ob *vec.Batch, key []byte, moved bool) error {
 	for _, c := range w.fks {
-		if err := c.check(nb, ob, key); err != nil {
+		old := ob
+		if moved && c.fk.Constraint.Deferrable {
+			old = nil
+		}
+		if err := c.check(nb, old, key); err != nil {
 			return err
 		}
 	}

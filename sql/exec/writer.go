@@ -235,7 +235,7 @@ func (w *tableWriter) insert(r []byte) error {
 	if err := tx.Put(w.tree(), key, r); err != nil {
 		return err
 	}
-	return w.checkParents(b, nil, key)
+	return w.checkParents(b, nil, key, false)
 }
 
 // claim takes the lock of a key that is about to be added or removed.
@@ -314,7 +314,7 @@ func (w *tableWriter) update(key, old, r []byte, set []bool) error {
 	if err := dropLarge(tx, w.rel, old, r); err != nil {
 		return err
 	}
-	if err := w.checkParents(nb, ob, newKey); err != nil {
+	if err := w.checkParents(nb, ob, newKey, moved); err != nil {
 		return err
 	}
 	return w.parentChanged(ob, nb, set)
