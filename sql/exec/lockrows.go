@@ -89,10 +89,7 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 		}
 		if !ok || row.Stamp(val) != stamp {
 			if tx.IsolationLevel() != ReadCommitted {
-				if ok {
-					return errConcurrent("update")
-				}
-				return errConcurrent("delete")
+				return errConcurrent("update") // PostgreSQL's word here, though the row may have been deleted
 			}
 			if !ok {
 				now, moved := tx.MovedTo(t.Rel.TreeID, key)

@@ -2,6 +2,7 @@ package system
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -70,6 +71,32 @@ func TestSerializableDuplicateKey(t *testing.T) {
 			Exec(t, b, fmt.Sprintf("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM %s WHERE id = %d", table, id))
 			expectState(t, b, fmt.Sprintf("INSERT INTO %s (id) VALUES (%d)", table, id), "23505")
 			Exec(t, b, "ROLLBACK")
+		}
+	})
+}
+
+// Who wants to lock a row that changed or went since its snapshot hears of a concurrent update; who wants to delete it is told
+// the two apart.
+func TestConcurrentChangeIsNamed(t *testing.T) {
+	ForEach(t, func(t *testing.T, url string) {
+		a, b := Connect(t, url), Connect(t, url)
+		Exec(t, a, "CREATE TABLE moved (id int PRIMARY KEY, v text); INSERT INTO moved VALUES (1, 'one'), (2, 'two'), (3, 'three')")
+		for _, want := range []struct{ change, lock, message string }{
+			{"UPDATE moved SET v = 'uno' WHERE id = 1", "SELECT * FROM moved WHERE v = 'one' FOR UPDATE", "update"},
+			{"UPDATE moved SET id = 20 WHERE id = 2", "SELECT * FROM moved WHERE v = 'two' FOR UPDATE", "update"},
+			{"UPDATE moved SET id = 30 WHERE id = 20", "SELECT * FROM moved WHERE v = 'two' FOR KEY SHARE", "update"},
+			{"DELETE FROM moved WHERE id = 3", "SELECT * FROM moved WHERE v = 'three' FOR UPDATE", "update"},
+			{"DELETE FROM moved WHERE id = 30", "DELETE FROM moved WHERE v = 'two'", "delete"},
+			{"UPDATE moved SET id = 10 WHERE id = 1", "DELETE FROM moved WHERE v = 'uno'", "update"},
+		} {
+			Exec(t, a, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM moved")
+			Exec(t, b, want.change)
+			_, err := a.Exec(context.Background(), want.lock).ReadAll()
+			var pgErr *pgconn.PgError
+			if !errors.As(err, &pgErr) || pgErr.Code != "40001" || pgErr.Message != "could not serialize access due to concurrent "+want.message {
+				t.Errorf("%s after %s: %v, expected concurrent %s", want.lock, want.change, err, want.message)
+			}
+			Exec(t, a, "ROLLBACK")
 		}
 	})
 }
