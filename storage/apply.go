@@ -160,6 +160,7 @@ func (st *Store) Apply(s *Snapshot, seq Seq, batches ...ChangeSet) (*Snapshot, e
 	next := &Snapshot{st: st, seq: seq, catalog: s.catalog, ver: ap.ed.Ver, roots: s.roots}
 	catalog, err := ap.run(&next.roots)
 	if err != nil {
+		ap.ed.Discard()
 		ap.forget()
 		return nil, err
 	}

@@ -68,10 +68,13 @@ func (k *books) bury(hs []*btree.Handle) (bytes int64) {
 	defer k.mu.Unlock()
 	for _, h := range hs {
 		h.SetFlag(btree.FlagDead)
-		if h.Slot == 0 {
+		b := h.Block()
+		if h.Slot == 0 { // made and replaced by one edit, or loaded by a straggler: booked never or no more
+			if b != nil {
+				h.DropBlock(b)
+			}
 			continue
 		}
-		b := h.Block()
 		k.remove(h, b)
 		h.DropBlock(b)
 		bytes += b.Cost()

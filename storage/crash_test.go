@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"herd/internal/mem"
 	"herd/internal/vfs"
@@ -162,6 +164,58 @@ func TestFaults(t *testing.T) {
 		if failed == 0 {
 			t.Errorf("label %s never failed", l)
 		}
+	}
+}
+
+// TestDropOfUnreadable drops a tree whose inner nodes lie in sectors that the disk does not give back: checkpoints go on.
+func TestDropOfUnreadable(t *testing.T) {
+	fault := vfs.NewFault(vfs.NewMem())
+	f := &fixture{t: t, r: rand.New(rand.NewSource(1)), fs: fault, page: 512, model: dbModel{}, saved: dbModel{}, next: 1024}
+	f.open()
+	cs := ChangeSet{{Tree: 1024, Op: OpCreateTree}}
+	for i := range 4000 {
+		cs = append(cs, Change{Tree: 1024, Op: OpPut, Key: fmt.Appendf(nil, "%06d", i), Val: []byte("value")})
+	}
+	var err error
+	f.tip, err = f.st.Apply(f.tip, 1, cs)
+	must(t, err)
+	f.pin()
+	must(t, f.st.Checkpoint(f.tip, Meta{}, CheckpointOptions{}))
+	for f.st.Evict(1<<30) > 0 {
+	}
+	f.tip, err = f.st.Apply(f.tip, 2, ChangeSet{{Tree: 1024, Op: OpDropTree}})
+	must(t, err)
+	f.pin()
+	fault.Add(vfs.Rule{Label: labelRead, Op: vfs.OpRead, Nth: 1, Sticky: true, Err: syscall.EIO})
+	must(t, f.st.Checkpoint(f.tip, Meta{}, CheckpointOptions{}))
+	must(t, f.st.Maintain())
+	if fault.Fired() == 0 {
+		t.Fatal("nothing was read")
+	}
+	f.slot.Close()
+	must(t, f.st.Close())
+}
+
+// TestManifestIsOneStep: between the look at what is dead and the look at the files nothing may be buried, or a file with
+// live bytes might look dead.
+func TestManifestIsOneStep(t *testing.T) {
+	f := newFixture(t, 1, 512)
+	f.apply(f.changes(f.model, 100))
+	f.checkpoint()
+	f.st.segments.mu.Lock() // the manifest's maker waits here
+	done := make(chan Manifest)
+	go func() { done <- f.st.manifestOf(f.tip, Meta{}) }()
+	held := 0
+	for end := time.Now().Add(10 * time.Second); held < 20 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if held++; f.st.retired.mu.TryLock() {
+			f.st.retired.mu.Unlock()
+			held = 0
+		}
+	}
+	f.st.segments.mu.Unlock()
+	<-done
+	if held < 20 {
+		t.Error("blocks can be buried while the manifest is made")
 	}
 }
 

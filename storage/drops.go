@@ -1,9 +1,6 @@
 package storage
 
 import (
-	"errors"
-	"fmt"
-
 	"herd/storage/block"
 	"herd/storage/btree"
 )
@@ -14,9 +11,7 @@ func (st *Store) Maintain() error {
 	if err := st.writable(); err != nil {
 		return err
 	}
-	if err := st.expandDrops(noVersion); err != nil {
-		return err
-	}
+	st.expandDrops(noVersion)
 	st.release()
 	if !st.ckptMu.TryLock() {
 		return nil
@@ -29,7 +24,7 @@ func (st *Store) Maintain() error {
 // expandDrops turns the trees dropped up to version ver into lists of their blocks, which then go the way of all retired
 // blocks. Dropping itself only unhooks the root: listing needs the inner nodes, which may be on disk. Until a drop is
 // expanded its tree's roots keep its blocks from being buried, so the walk needs no pin.
-func (st *Store) expandDrops(ver uint64) error {
+func (st *Store) expandDrops(ver uint64) {
 	r := &st.retired
 	for {
 		r.mu.Lock()
@@ -42,12 +37,9 @@ func (st *Store) expandDrops(ver uint64) error {
 		}
 		r.mu.Unlock()
 		if d.tr == nil {
-			return nil
+			return
 		}
-		hs, err := st.blocksBelow(d.tr.id, d.tr.root.H, nil)
-		if err != nil && !errors.Is(err, ErrCorrupt) {
-			return fmt.Errorf("list the blocks of dropped tree %d: %w", d.tr.id, err)
-		}
+		hs := st.blocksBelow(d.tr.id, d.tr.root.H, nil)
 		r.mu.Lock()
 		for i, x := range r.drops {
 			if x == d { // still dropped: Rewind may have brought it back meanwhile
@@ -61,29 +53,23 @@ func (st *Store) expandDrops(ver uint64) error {
 }
 
 // blocksBelow appends h and all handles below it to hs. It loads inner nodes, and leaves only when they have long
-// values. What a damaged one leads to is left out, with ErrCorrupt: its blocks stay in the books of their segments until
-// the cleaner looks (I5), and the drop goes on.
-func (st *Store) blocksBelow(t TreeID, h *btree.Handle, hs []*btree.Handle) ([]*btree.Handle, error) {
+// values. What one that cannot be read leads to is left out: those blocks are on disk and stay in the books of their
+// segments until the cleaner looks (I5), and the drop, and the checkpoint that waits for it, go on.
+func (st *Store) blocksBelow(t TreeID, h *btree.Handle, hs []*btree.Handle) []*btree.Handle {
 	hs = append(hs, h)
 	b := h.Block()
 	if b == nil {
 		var err error
 		if b, err = st.LoadBlock(t, h); err != nil {
-			return hs, err
+			return hs
 		}
 	}
-	var damage error
 	for _, k := range b.Children() {
 		if b.Kind == block.KindInner && (b.Level > 1 || k.Flag(btree.FlagBig)) {
-			var err error
-			if hs, err = st.blocksBelow(t, k, hs); err != nil && !errors.Is(err, ErrCorrupt) {
-				return hs, err
-			} else if err != nil {
-				damage = err
-			}
+			hs = st.blocksBelow(t, k, hs)
 			continue
 		}
 		hs = append(hs, k)
 	}
-	return hs, damage
+	return hs
 }

@@ -35,3 +35,44 @@ func TestNoLeak(t *testing.T) {
 	}
 	runtime.KeepAlive(s)
 }
+
+// TestNoLeakOfRefused applies what meets an absent block, in between of what is applied: the blocks that were made before
+// the error must be collectable, although their handles lie beside living ones.
+func TestNoLeakOfRefused(t *testing.T) {
+	const rows = 6000
+	st, s, slot := loaded(t, rows, 1000, false)
+	defer st.Close()
+	must(t, st.Checkpoint(s, Meta{}, CheckpointOptions{}))
+	last := Change{Tree: benchTree, Op: OpPut, Key: benchKey(nil, rows-1), Val: make([]byte, 900)}
+	unbooked := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc) - st.Stats().Resident
+	}
+	for st.Evict(1<<30) > 0 {
+	}
+	before := unbooked()
+	refused := 0
+	for i := range uint64(rows/8 - 2) {
+		c := Change{Tree: benchTree, Op: OpPut, Key: benchKey(nil, i*8), Val: make([]byte, 900)}
+		pin, err := st.Touch(s, ChangeSet{c})
+		must(t, err)
+		if _, err = st.Apply(s, s.Seq()+1, ChangeSet{c, last}); err != nil {
+			refused++
+		}
+		s, err = st.Apply(s, s.Seq()+1, ChangeSet{c})
+		must(t, err)
+		pin.Release()
+		slot.Pin(s)
+	}
+	st.release()
+	if refused < rows/10 {
+		t.Fatalf("%d were refused", refused)
+	}
+	if grown := unbooked() - before; grown > 2<<20 {
+		t.Errorf("%d bytes are in memory and not on the books after %d refusals", grown, refused)
+	}
+	runtime.KeepAlive(s)
+}

@@ -273,9 +273,13 @@ func (st *Store) settle() {
 
 // liveAt returns, per segment, the dead bytes that are still booked although version ver does not reach them.
 func (st *Store) liveAt(ver uint64) map[uint32]int64 {
-	r := &st.retired
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	st.retired.mu.Lock()
+	defer st.retired.mu.Unlock()
+	return st.retired.liveAt(ver)
+}
+
+// liveAt is Store.liveAt. mu is held.
+func (r *retired) liveAt(ver uint64) map[uint32]int64 {
 	out := map[uint32]int64{}
 	add := func(h *btree.Handle) {
 		if ref := h.Ref(); ref.Addr != 0 && !ref.Addr.Scratch() {

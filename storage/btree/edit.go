@@ -15,7 +15,8 @@ var ErrAbsent = errors.New("block is not in memory")
 // chunk is the most changes that descend together: it bounds the scratch space of a leaf's rebuilding.
 const chunk = 4096
 
-// handlesAtOnce is how many handles are allocated together. Dead ones have no block: they keep nothing but themselves.
+// handlesAtOnce is how many handles are allocated together. One that lives keeps the memory of its seven neighbours, so
+// dead ones must have no block: see drop, Discard and the store's bury.
 const handlesAtOnce = 8
 
 // Editor makes new versions of trees. Set the exported fields, call Apply for each tree, then take Created and Retired.
@@ -153,12 +154,21 @@ func (e *Editor) create(b *Block) *Handle {
 	return h
 }
 
-// drop notes that the new version does not have h.
+// Discard takes the blocks of Created off their handles after an error.
+func (e *Editor) Discard() {
+	for _, h := range e.Created {
+		h.forget()
+	}
+}
+
+// drop notes that the new version does not have h. Whoever needs its block still has taken it before.
 func (e *Editor) drop(h *Handle) {
 	if h.Born == e.Ver && h.Addr() == 0 { // one with an address (of a fork) has bytes on disk to give back
 		h.SetFlag(FlagDead)
 		if e.KeepDead {
 			e.Dead = append(e.Dead, h)
+		} else {
+			h.forget()
 		}
 		return
 	}

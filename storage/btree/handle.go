@@ -91,6 +91,13 @@ func (h *Handle) DropBlock(b *Block) bool {
 	return true
 }
 
+// forget drops the block of a handle that no version has had.
+func (h *Handle) forget() {
+	if b := h.blk.Load(); b != nil {
+		h.DropBlock(b)
+	}
+}
+
 // leaf returns the rows of a leaf in memory that has no patch, nil for anything else.
 func (h *Handle) leaf() block.Leaf {
 	p := h.rows.Load()

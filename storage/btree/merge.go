@@ -22,16 +22,22 @@ func (e *Editor) join(ents []entry, changed []bool) []entry {
 			continue
 		}
 		at := -1
-		if i > 0 && e.fits(ents[i-1].h, ents[i].h, ents[i].sep) {
-			at = i - 1
-		} else if i+1 < len(ents) && e.fits(ents[i].h, ents[i+1].h, ents[i+1].sep) {
-			at = i
+		var a, b *Block
+		if i > 0 {
+			if a, b = e.fits(ents[i-1].h, ents[i].h, ents[i].sep); a != nil {
+				at = i - 1
+			}
+		}
+		if at < 0 && i+1 < len(ents) {
+			if a, b = e.fits(ents[i].h, ents[i+1].h, ents[i+1].sep); a != nil {
+				at = i
+			}
 		}
 		if at < 0 {
 			i++
 			continue
 		}
-		ents[at] = e.joined(ents[at], ents[at+1])
+		ents[at] = e.joined(ents[at], ents[at+1], a, b)
 		changed[at] = true
 		ents = append(ents[:at+1], ents[at+2:]...)
 		changed = append(changed[:at+1], changed[at+2:]...)
@@ -40,12 +46,18 @@ func (e *Editor) join(ents []entry, changed []bool) []entry {
 	return ents
 }
 
-// fits reports whether two neighbours can become one block. sep is the right one's lower bound.
-func (e *Editor) fits(l, r *Handle, sep []byte) bool {
-	a, b := l.blk.Load(), r.blk.Load()
-	if a == nil || b == nil || a.Kind != b.Kind || a.Level != b.Level {
-		return false
+// fits returns the blocks of two neighbours when they can become one block, else nil: nobody has pinned the neighbour of
+// what the changes need, so it may be evicted after this look. sep is the right one's lower bound.
+func (e *Editor) fits(l, r *Handle, sep []byte) (a, b *Block) {
+	a, b = l.blk.Load(), r.blk.Load()
+	if a == nil || b == nil || a.Kind != b.Kind || a.Level != b.Level || !e.together(a, b, sep) {
+		return nil, nil
 	}
+	return a, b
+}
+
+// together reports whether two blocks of one kind are small enough for one.
+func (e *Editor) together(a, b *Block, sep []byte) bool {
 	if a.Kind == block.KindInner {
 		x, y := a.Inner(), b.Inner()
 		keys := len(x.keys.Bytes) + len(y.keys.Bytes) + len(sep) +
@@ -56,9 +68,8 @@ func (e *Editor) fits(l, r *Handle, sep []byte) bool {
 	return len(a.Data)+len(b.Data)+p <= e.Page*3/4
 }
 
-// joined makes one block of two neighbours.
-func (e *Editor) joined(l, r entry) entry {
-	a, b := l.h.blk.Load(), r.h.blk.Load()
+// joined makes one block of two neighbours, whose blocks are a and b.
+func (e *Editor) joined(l, r entry, a, b *Block) entry {
 	e.drop(l.h)
 	e.drop(r.h)
 	out := entry{sep: l.sep, stat: l.stat.Add(r.stat)}
