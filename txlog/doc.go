@@ -25,7 +25,8 @@
 //	I2  Only Reserve can refuse (ErrNoSpace). What is reserved fits into segments that exist already.
 //	I3  A write or fsync error is reported once to Options.Fatal and is never retried; no later call succeeds.
 //	I4  OnDurable(seq) returns before any Wait(seq) does.
-//	I5  A group never crosses a segment border; the tail of a segment that the next group does not fit into stays zero.
+//	I5  A group never crosses a segment border; the tail of a segment that the next group does not fit into is left as it
+//	    is: zero, or what a recycled segment had there, which never verifies.
 //
 // # Goroutines
 //

@@ -232,8 +232,7 @@ func (l *Local) Append(r Reservation, e Entry) error {
 	return err
 }
 
-// AppendAll appends entries in order, es[i] into the room of rs[i]. They become durable together unless a segment ends
-// between them: what was applied as one batch is then published as one.
+// AppendAll implements Log: the entries gather in one buffer, which is published as one also when a segment ends in it.
 func (l *Local) AppendAll(rs []Reservation, es []Entry) (err error) {
 	wake := false
 	l.mu.Lock()
@@ -292,7 +291,11 @@ func (l *Local) End() Position {
 func (l *Local) EndOf(seq Seq) Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.marks.before(seq)
+	first := l.cur
+	if len(l.old) > 0 {
+		first = l.old[0]
+	}
+	return max(l.marks.before(seq), first.base) // what was truncated held nothing above the last checkpoint's seq
 }
 
 // Last returns the sequence number of the last entry appended or found at Open.

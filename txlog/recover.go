@@ -17,7 +17,7 @@ func (l *Local) recover(from Position, replay func(Position, Entry) error) error
 		return err
 	}
 	// A process that was killed may have left groups in the machine's page cache alone. They count, and what their replay
-	// makes may become durable before the log is used, so they must be durable first.
+	// makes may become durable before the log is used, so they must be durable first. See also rewrite.
 	for _, s := range segs {
 		if err := s.file.Sync(labelSync); err != nil {
 			return err
@@ -44,6 +44,11 @@ func (l *Local) recover(from Position, replay func(Position, Entry) error) error
 	}
 	l.old, l.cur = segs[:i:i], segs[i]
 	l.cur.off = off
+	if l.o.Mode != SyncNever {
+		if err := l.rewrite(segs[:i+1], max(sc.synced, from), sc.prevEnd); err != nil {
+			return err
+		}
+	}
 	l.prevEnd, l.synced = sc.prevEnd, sc.prevEnd
 	l.marks.floor = max(segs[0].base, from)
 	if sc.prevEnd >= from {
@@ -178,6 +183,32 @@ func openSegment(fsys vfs.FS, dir string, number uint64) (*segment, error) {
 	return nil, bad
 }
 
+// rewrite writes the bytes between two positions again, as they are, and syncs them: what the last group does not say was
+// synced. When a sync has failed, the kernel may hold pages that are not on disk and take them for clean: they are read, and
+// another sync passes them over, unless they are written first.
+func (l *Local) rewrite(segs []*segment, from, to Position) error {
+	buf := make([]byte, len(zeros))
+	for _, s := range segs {
+		first, last := max(from, s.base+segmentHeader), min(to, s.end())
+		if first >= last {
+			continue
+		}
+		for at := first; at < last; at += Position(len(buf)) {
+			p := buf[:min(Position(len(buf)), last-at)]
+			if _, err := s.file.ReadAt(labelRead, p, int64(at-s.base)); err != nil {
+				return fmt.Errorf("read %s: %w", s.file.Name(), err)
+			}
+			if _, err := s.file.WriteAt(labelSegment, p, int64(at-s.base)); err != nil {
+				return err
+			}
+		}
+		if err := s.file.Sync(labelSync); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // cutTail zeroes what follows the last group and removes the segments behind: bytes of a lost tail must never again
 // be taken for groups.
 func (l *Local) cutTail(later []*segment) error {
@@ -237,6 +268,7 @@ type scanner struct {
 	replay  func(Position, Entry) error
 	onGroup func(seg *segment, off int64, g group)
 	prevEnd Position // end of the last good group
+	synced  Position // what that group says was on disk when it was made
 	first   bool     // prevEnd is not known yet
 	win     window
 }
@@ -306,7 +338,7 @@ func (sc *scanner) group(i int, off int64) (int64, error) {
 		}
 		body = body[n:]
 	}
-	sc.first = false
+	sc.first, sc.synced = false, g.synced
 	sc.prevEnd = g.pos + Position(len(p))
 	return int64(len(p)), nil
 }

@@ -211,10 +211,10 @@ func (l *Local) recycle(s *segment, number uint64, base Position) error {
 		l.putBack(s)
 		return err
 	}
-	if err := l.o.FS.SyncDir(labelSegment, l.o.Dir); err != nil {
-		return err
+	err := l.o.FS.SyncDir(labelSegment, l.o.Dir)
+	if err == nil {
+		_, err = s.file.WriteAt(labelSegment, encodeSegment(number, base, s.size), 0)
 	}
-	_, err := s.file.WriteAt(labelSegment, encodeSegment(number, base, s.size), 0)
 	if err == nil {
 		err = s.file.Sync(labelSegment)
 	}

@@ -233,24 +233,32 @@ type marks struct {
 		end  Position
 	}
 	n     int      // groups ever added
-	floor Position // a position at or below the end of every group that fell out
+	floor Position // where the log began when it was opened
+	// gone is the newest group that fell out.
+	gone struct {
+		last Seq
+		end  Position
+	}
 }
 
 func (m *marks) add(last Seq, end Position) {
-	if m.n >= len(m.ring) {
-		m.floor = m.ring[m.n%len(m.ring)].end
-	}
 	e := &m.ring[m.n%len(m.ring)]
+	if m.n >= len(m.ring) {
+		m.gone = *e
+	}
 	e.last, e.end = last, end
 	m.n++
 }
 
-// before returns the end of the newest group all of whose entries are at or below seq.
+// before returns the end of the newest group known all of whose entries are at or below seq, else the floor.
 func (m *marks) before(seq Seq) Position {
 	for i := m.n - 1; i >= 0 && i >= m.n-len(m.ring); i-- {
 		if e := m.ring[i%len(m.ring)]; e.last <= seq {
 			return e.end
 		}
+	}
+	if m.gone.end > 0 && m.gone.last <= seq {
+		return m.gone.end
 	}
 	return m.floor
 }
