@@ -15,10 +15,11 @@ type txModes struct {
 
 // savepoint is one level of the transaction block's stack.
 type savepoint struct {
-	name   string
-	mark   engine.Mark
-	level  int
-	checks int // postponed constraint checks before it
+	name     string
+	mark     engine.Mark
+	level    int
+	checks   int // postponed constraint checks before it
+	readOnly bool
 }
 
 // TxStatus is ReadyForQuery's byte: I idle, T in a block, E in a failed block.
@@ -234,6 +235,9 @@ func (s *Session) applyModes(m ast.TxModes) error {
 		next.isolation = *m.Isolation
 	}
 	if m.ReadOnly != nil {
+		if len(s.savepoints) > 0 && s.modes.readOnly && !*m.ReadOnly {
+			return sqlerr.New(sqlerr.ActiveSqlTransaction, "cannot set transaction read-write mode inside a read-only transaction")
+		}
 		if s.txUsed && s.modes.readOnly && !*m.ReadOnly {
 			return sqlerr.New(sqlerr.ActiveSqlTransaction, "transaction read-write mode must be set before any query")
 		}
@@ -315,7 +319,7 @@ func (s *Session) defineSavepoint(name string) (string, error) {
 		return "", sqlerr.New(sqlerr.NoActiveSqlTransaction, "SAVEPOINT can only be used in transaction blocks")
 	}
 	s.txUsed = true
-	s.savepoints = append(s.savepoints, savepoint{name: name, mark: s.tx.Savepoint(), level: s.settingLevel() + 1, checks: s.deferred.Len()})
+	s.savepoints = append(s.savepoints, savepoint{name: name, mark: s.tx.Savepoint(), level: s.settingLevel() + 1, checks: s.deferred.Len(), readOnly: s.modes.readOnly})
 	return "SAVEPOINT", nil
 }
 
@@ -343,8 +347,17 @@ func (s *Session) releaseSavepoint(name string) (string, error) {
 	for n := len(s.savepoints) - 1; n >= i; n-- {
 		s.set.release(s.savepoints[n].level)
 	}
+	s.restoreReadOnly(s.savepoints[i].readOnly)
 	s.savepoints = s.savepoints[:i]
 	return "RELEASE", nil
+}
+
+// restoreReadOnly ends what SET TRANSACTION READ ONLY said since a savepoint: it holds to the savepoint's end, whichever that is.
+func (s *Session) restoreReadOnly(was bool) {
+	if s.modes.readOnly != was {
+		s.modes.readOnly = was
+		s.tx.SetReadOnly(was)
+	}
 }
 
 func (s *Session) rollbackToSavepoint(name string) (string, error) {
@@ -357,6 +370,7 @@ func (s *Session) rollbackToSavepoint(name string) (string, error) {
 	s.tx.RollbackTo(sp.mark)
 	s.deferred.Truncate(sp.checks)
 	s.set.rollback(sp.level)
+	s.restoreReadOnly(sp.readOnly)
 	s.savepoints = s.savepoints[:i+1]
 	s.aborted = false
 	return "ROLLBACK", nil
