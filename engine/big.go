@@ -66,6 +66,13 @@ func (p *openParts) clear() {
 	p.mu.Unlock()
 }
 
+// since returns a position at or below all parts whose Commit entry is not among those up to last; false: there are none.
+func (p *openParts) since(last txlog.Seq) (txlog.Position, bool) {
+	const none = ^txlog.Position(0)
+	at := p.floor(none, last)
+	return at, at != none
+}
+
 // waiting tells whether parts wait for the end of their transaction.
 func (p *openParts) waiting() bool {
 	p.mu.Lock()
@@ -105,15 +112,15 @@ func (t *Tx) header(parts uint32) header {
 	return h
 }
 
-// abortParts says in the log that a transaction's parts are void. When that fails the log is full or has failed: then
-// the next epoch does it.
-func (db *Database) abortParts(tx uint64) {
+// abortParts says in the log that a transaction's parts are void. When that fails the log is full or has failed, and the
+// next epoch says it. The log need not keep them either way: full as it is, it could never be freed.
+func (db *Database) abortParts(tx uint64) error {
+	db.parts.aborted(tx)
 	_, err := db.logOnly(txlog.Abort, appendHeader(nil, header{tx: tx}), txlog.Shrinking)
 	if err != nil {
 		db.eng.o.Logger.Warn("could not log an abort", "database", db.Name(), "transaction", tx, "error", err)
-		return
 	}
-	db.parts.aborted(tx)
+	return err
 }
 
 // catchUp is what commits do to the tip while a fork is merged.
@@ -189,6 +196,7 @@ func (t *Tx) commitBig(class spaceClass) error {
 	}
 	var fork *storage.Fork
 	catch := &catchUp{}
+	s.req.seq = 0 // until this commit has its place: an earlier one's says nothing
 	err = db.exclusive(func() (err error) {
 		if fork, err = db.store.Fork(db.tip.Load()); err == nil {
 			db.catchUp = catch
@@ -226,7 +234,6 @@ func (t *Tx) commitBig(class spaceClass) error {
 
 // mergeFork merges cs and catches up until few changes are left.
 func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp) error {
-	t.s.req.seq = 0
 	w, step := t.s.overlay.Walk(), make(storage.ChangeSet, 0, mergeStep)
 	for cs := w.Next(step, mergeStep); len(cs) > 0; cs = w.Next(step, mergeStep) {
 		if err := fork.Merge(cs); err != nil {

@@ -15,7 +15,8 @@ type movedParts struct {
 	normal bool           // some change takes log space for good, see isNormal
 	// void: a savepoint took back what is in the log already. The parts are void and nothing more is logged before the
 	// commit, which logs everything.
-	void bool
+	void   bool
+	unsaid bool // the log does not say so yet
 }
 
 // isNormal tells whether a change is none of those that may use the log's last bytes: it does not take away.
@@ -47,7 +48,6 @@ func (t *Tx) logChange(c *storage.Change) error {
 		if err := t.writePart(); err != nil {
 			return err
 		}
-		m.n++
 		m.buf, m.prev = appendHeader(m.buf[:0], header{tx: t.ID(), parts: m.n}), 0
 	}
 	if m.buf == nil {
@@ -61,32 +61,52 @@ func (t *Tx) logChange(c *storage.Change) error {
 // writePart puts the filled part into the log. After an error the transaction, or what was done since a savepoint, is
 // rolled back.
 func (t *Tx) writePart() error {
-	db := t.s.db
+	db, m := t.s.db, &t.moved
+	if err := t.sayVoid(); err != nil {
+		return err
+	}
 	db.parts.begin(t.id, db.log.End())
 	class := txlog.Shrinking
-	if t.moved.normal {
+	if m.normal {
 		class = txlog.Normal
 	}
-	_, err := db.logOnly(txlog.Part, t.moved.buf, class)
-	if err == nil && t.s.intr.Pending() {
-		err = t.s.intr.Err()
+	if _, err := db.logOnly(txlog.Part, m.buf, class); err != nil {
+		if m.n == 0 { // nothing is there that the log has to keep
+			db.parts.aborted(t.id)
+		}
+		return err
 	}
-	return err
+	m.n++
+	if t.s.intr.Pending() {
+		return t.s.intr.Err()
+	}
+	return nil
 }
 
 // voidParts makes what was logged before the commit void.
 func (t *Tx) voidParts() {
 	m := &t.moved
-	if m.n > 0 {
-		t.s.db.abortParts(t.id)
+	unsaid := m.unsaid || m.n > 0 && t.s.db.abortParts(t.id) != nil
+	*m = movedParts{moves: m.moves, void: true, unsaid: unsaid}
+}
+
+// sayVoid says in the log that earlier parts are void, if there was no room to say so when that was decided: further
+// parts would be taken for their continuation.
+func (t *Tx) sayVoid() error {
+	if !t.moved.unsaid {
+		return nil
 	}
-	*m = movedParts{moves: m.moves, void: true}
+	if err := t.s.db.abortParts(t.id); err != nil {
+		return err
+	}
+	t.moved.unsaid = false
+	return nil
 }
 
 // endParts forgets the parts when the transaction ends.
 func (t *Tx) endParts(committed bool) {
 	if t.moved.n > 0 && !committed {
-		t.s.db.abortParts(t.id)
+		_ = t.s.db.abortParts(t.id) // parts without a commit are void as well
 	}
 	t.moved = movedParts{}
 }
@@ -103,6 +123,9 @@ func (t *Tx) unlogged() *storage.Walk {
 // parts, the rest is left in the session's buffer. It returns the number of parts.
 func (t *Tx) encodeAll() (parts uint32, err error) {
 	m, s := &t.moved, t.s
+	if err := t.sayVoid(); err != nil {
+		return 0, err
+	}
 	if !m.normal {
 		if m.normal, err = anyNormal(t.unlogged()); err != nil {
 			return 0, commitError(err)

@@ -11,6 +11,7 @@ import (
 	"herd/internal/mem"
 	"herd/internal/vfs"
 	"herd/storage"
+	"herd/txlog"
 )
 
 // fill puts rows whose keys begin with prefix and returns how many.
@@ -211,4 +212,139 @@ func TestCrashesOfLongLoads(t *testing.T) {
 	if crashes < 10 {
 		t.Errorf("only %d crashes", crashes)
 	}
+}
+
+// TestCancelAtFirstPart cancels a load while its first part is written: the log can be freed, and when the transaction goes
+// on behind a savepoint, a restart finds what it has committed.
+func TestCancelAtFirstPart(t *testing.T) {
+	for _, goesOn := range []bool{false, true} {
+		m := vfs.NewMem()
+		e := openMem(t, m)
+		db := e.System()
+		s := db.NewSession(SessionOptions{})
+		tr := newTree(t, s)
+		tx := s.Begin(TxOptions{})
+		mark := tx.Savepoint()
+		s.Interrupt().Cancel()
+		var err error
+		for i := 0; err == nil; i++ {
+			err = tx.Put(tr, fmt.Appendf(nil, "x%06d", i), make([]byte, 1000))
+		}
+		if code(err) != "57014" {
+			t.Fatal(err)
+		}
+		want := int64(0)
+		if goesOn {
+			tx.RollbackTo(mark)
+			want = fill(t, tx, tr, "a", 12<<10)
+			must(t, tx.Commit())
+			must(t, s.WaitDurable())
+		} else {
+			tx.Rollback()
+			if n := len(db.parts.open); n != 0 {
+				t.Errorf("%d transactions have parts after the rollback", n)
+			}
+		}
+		crashed := m.CrashClone(vfs.CrashOptions{})
+		s.Close()
+		must(t, e.Close())
+		checkFolder(t, crashed)
+		e = openMem(t, crashed)
+		if n := e.System().tip.Load().Count(tr); n != want {
+			t.Errorf("%d rows after a crash, want %d", n, want)
+		}
+		must(t, e.Close())
+	}
+}
+
+// fullLog is a log that refuses room while full is set.
+type fullLog struct {
+	txlog.Log
+	full atomic.Bool
+}
+
+func (l *fullLog) Reserve(bytes int, c txlog.Class) (txlog.Reservation, error) {
+	if l.full.Load() {
+		return txlog.Reservation{}, txlog.ErrNoSpace
+	}
+	return l.Log.Reserve(bytes, c)
+}
+
+// TestPartsOfFullLog gives parts up when the log has no room to say so: it can be freed nevertheless, and a transaction that
+// goes on behind a savepoint says it later or does not commit.
+func TestPartsOfFullLog(t *testing.T) {
+	m := vfs.NewMem()
+	e := openMem(t, m)
+	db := e.System()
+	l := &fullLog{Log: db.log}
+	must(t, db.exclusive(func() error { db.log = l; return nil }))
+	s := db.NewSession(SessionOptions{})
+	tr := newTree(t, s)
+	tx := s.Begin(TxOptions{})
+	mark := tx.Savepoint()
+	fill(t, tx, tr, "x", 12<<10)
+	l.full.Store(true)
+	tx.RollbackTo(mark)
+	fill(t, tx, tr, "y", 10)
+	if err := tx.Commit(); code(err) != "53100" {
+		t.Errorf("a commit into a full log: %v", err)
+	}
+	l.full.Store(false)
+	tx = s.Begin(TxOptions{})
+	mark = tx.Savepoint()
+	fill(t, tx, tr, "x", 12<<10)
+	l.full.Store(true)
+	tx.RollbackTo(mark)
+	l.full.Store(false)
+	want := fill(t, tx, tr, "a", 12<<10)
+	must(t, tx.Commit())
+	must(t, s.WaitDurable())
+	crashed := m.CrashClone(vfs.CrashOptions{})
+
+	tx = s.Begin(TxOptions{})
+	fill(t, tx, tr, "z", 12<<10)
+	l.full.Store(true)
+	tx.Rollback()
+	l.full.Store(false)
+	if db.parts.waiting() {
+		t.Error("the log keeps parts of a transaction that is gone")
+	}
+	s.Close()
+	must(t, e.Close())
+	checkFolder(t, crashed)
+	e = openMem(t, crashed)
+	if n := e.System().tip.Load().Count(tr); n != want {
+		t.Errorf("%d rows after a crash, want %d", n, want)
+	}
+	must(t, e.Close())
+}
+
+// TestTableGoesBeforeBigCommit drops the tree that a big commit's rows are for: that commit fails, and big commits go on.
+func TestTableGoesBeforeBigCommit(t *testing.T) {
+	e := openMem(t, vfs.NewMem())
+	db := e.System()
+	s, other := db.NewSession(SessionOptions{}), db.NewSession(SessionOptions{})
+	tr, stays := newTree(t, s), newTree(t, s)
+	put(t, s, tr, "a", "a commit before, which had a number")
+	tx := s.Begin(TxOptions{})
+	fill(t, tx, tr, "b", 12<<10)
+	drop := other.Begin(TxOptions{})
+	must(t, drop.DropTree(tr))
+	must(t, drop.Commit())
+	if err := tx.Commit(); code(err) != "40001" {
+		t.Errorf("the commit: %v", err)
+	}
+	if db.catchUp != nil {
+		t.Error("commits are still gathered for a fork that is gone")
+	}
+	tx = s.Begin(TxOptions{})
+	want := fill(t, tx, stays, "c", 12<<10)
+	if err := tx.Commit(); err != nil {
+		t.Errorf("the next big commit: %v", err)
+	} else if n := db.tip.Load().Count(stays); n != want {
+		t.Errorf("%d rows, want %d", n, want)
+	}
+	s.Close()
+	other.Close()
+	must(t, e.Close())
 }
