@@ -57,7 +57,7 @@ func (o GroupOptions) withDefaults() GroupOptions {
 }
 
 const (
-	// batchBytes is the size of a batch of entries above which another is begun; a single entry may be larger.
+	// batchBytes is the size of a batch of entries above which another is begun; what is appended at once may be larger.
 	batchBytes = 512 << 10
 	// inflightMax is how many batches are in Raft's hands at once: while one is on its way the next is written.
 	inflightMax = 4
@@ -255,8 +255,10 @@ func (g *Group) AppendAll(_ []txlog.Reservation, es []txlog.Entry) error {
 		if g.epoch == 0 || es[i].Epoch != g.epoch {
 			return txlog.ErrLost
 		}
-		g.gather(&es[i])
-		g.last = es[i].Seq
+	}
+	if len(es) > 0 {
+		g.gather(es)
+		g.last = es[len(es)-1].Seq
 	}
 	g.stats.Entries.Add(int64(len(es)))
 	g.cond.Broadcast()
@@ -322,6 +324,35 @@ func (g *Group) Last() txlog.Seq {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return max(g.last, g.Durable())
+}
+
+// Read implements txlog.Log. The last entries may not be agreed on.
+func (g *Group) Read(from txlog.Position, f func(txlog.Position, txlog.Entry) bool) error {
+	var es []txlog.Entry
+	for index := max(uint64(from), 1); ; index++ {
+		var l raft.Log
+		err := g.logs.GetLog(index, &l)
+		if errors.Is(err, raft.ErrLogNotFound) {
+			if index > g.applied.Load() {
+				return nil
+			}
+			err = txlog.ErrTruncated
+		}
+		if err == nil && l.Type == raft.LogCommand {
+			es, err = decodeBatch(es[:0], l.Data)
+		}
+		if err != nil {
+			return fmt.Errorf("read Raft entry %d of database %q: %w", index, g.opening.Name, err)
+		}
+		if l.Type != raft.LogCommand {
+			continue
+		}
+		for i := range es {
+			if !f(txlog.Position(index), es[i]) {
+				return nil
+			}
+		}
+	}
 }
 
 // Bytes implements txlog.Log.

@@ -14,15 +14,20 @@ type proposal struct {
 	epoch  txlog.Epoch
 }
 
-// gather adds e to the last batch that waits, or begins one. mu is held.
-func (g *Group) gather(e *txlog.Entry) {
-	n := len(g.pending)
-	size := itemHeader + len(e.Payload)
+// gather adds entries to the last batch that waits, or begins one. All go into one: it is applied as a whole or not at all.
+// mu is held.
+func (g *Group) gather(es []txlog.Entry) {
+	n, size := len(g.pending), 0
+	for i := range es {
+		size += itemHeader + len(es[i].Payload)
+	}
 	if n == 0 || len(g.pending[n-1])+size > batchBytes {
 		g.pending = append(g.pending, make([]byte, 0, max(size+batchHeader, 1<<10)))
 		n++
 	}
-	g.pending[n-1] = appendItem(g.pending[n-1], e)
+	for i := range es {
+		g.pending[n-1] = appendItem(g.pending[n-1], &es[i])
+	}
 	g.waiting += size
 }
 

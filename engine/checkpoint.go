@@ -244,6 +244,10 @@ func (db *Database) rewrite(c *storage.Cleaning) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if db.applier.role == following { // what is applied is published at once there, and nothing may be published behind it
+		db.applier.published(next)
+		return true, nil
+	}
 	db.publish(txlog.Seq(next.Seq()), next)
 	db.setTip(next)
 	return true, nil

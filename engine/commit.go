@@ -83,7 +83,10 @@ func (db *Database) lead(mine *request) {
 	next.wake <- true
 }
 
-// orderAll orders a batch, cutting it at requests that run alone.
+// batchBytes bounds the payloads that are ordered as one: the log publishes them together.
+const batchBytes = txlog.MaxEntry
+
+// orderAll orders a batch, cutting it at requests that run alone and where it becomes too large.
 func (db *Database) orderAll(batch []*request) {
 	for len(batch) > 0 {
 		if f := batch[0].alone; f != nil {
@@ -91,8 +94,9 @@ func (db *Database) orderAll(batch []*request) {
 			batch = batch[1:]
 			continue
 		}
-		n := 1
-		for n < len(batch) && batch[n].alone == nil {
+		n, size := 1, len(batch[0].payload)
+		for n < len(batch) && batch[n].alone == nil && size+len(batch[n].payload) <= batchBytes {
+			size += len(batch[n].payload)
 			n++
 		}
 		db.order(batch[:n])

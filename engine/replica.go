@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -63,6 +64,7 @@ func (db *Database) begin(epoch txlog.Epoch) error {
 		}
 		db.epoch, db.last, a.role = epoch, max(a.last, a.done), opening
 		db.parts.clear()
+		clear(a.parts)
 		return nil
 	})
 	if err != nil {
@@ -113,8 +115,9 @@ func (a *applier) Follow() error {
 			return nil
 		}
 		a.role = following
-		clear(a.parts)
-		db.parts.clear()
+		if err := a.recall(); err != nil {
+			return fmt.Errorf("return database %q to entry %d: %w", db.Name(), a.last, err)
+		}
 		db.pubMu.Lock()
 		defer db.pubMu.Unlock()
 		clear(db.pubs)
@@ -132,6 +135,50 @@ func (a *applier) Follow() error {
 		db.losses.Add(1)
 		return nil
 	})
+}
+
+// recall reads the parts again that were applied while the node led: it kept none, and their Commit entry may be agreed
+// on yet.
+func (a *applier) recall() error {
+	db := a.db
+	from, some := db.parts.since(a.last)
+	clear(a.parts)
+	db.parts.clear()
+	if !some {
+		return nil
+	}
+	var failed error
+	err := db.log.Read(from, func(pos txlog.Position, e txlog.Entry) bool {
+		if e.Epoch == a.epoch && e.Seq <= a.last { // all of these were applied: in one epoch none is void before one that is not
+			failed = a.again(pos, e)
+		}
+		return failed == nil
+	})
+	return errors.Join(err, failed)
+}
+
+// again takes an entry that is in the state already, for the parts that wait.
+func (a *applier) again(pos txlog.Position, e txlog.Entry) error {
+	switch e.Kind {
+	case txlog.Part, txlog.Commit, txlog.Abort:
+	default:
+		return nil
+	}
+	h, body, err := decodeHeader(e.Payload)
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	if e.Kind != txlog.Part {
+		delete(a.parts, h.tx)
+		a.db.parts.aborted(h.tx)
+		return nil
+	}
+	cs, err := decodeChanges(nil, bytes.Clone(body))
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	a.db.parts.begin(h.tx, pos)
+	return a.part(e, h, cs, len(body))
 }
 
 // Apply implements txlog.Applier.

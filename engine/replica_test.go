@@ -8,9 +8,11 @@ import (
 	"math/rand"
 	"sync"
 	"testing"
+	"time"
 
 	"herd/internal/vfs"
 	"herd/sql/sqlerr"
+	"herd/storage"
 	"herd/txlog"
 )
 
@@ -36,6 +38,7 @@ type node struct {
 	durable txlog.Seq
 	stats   txlog.Stats
 	hold    bool // entries wait for agree
+	most    int  // the most bytes that were appended at once
 }
 
 var _ txlog.Log = (*node)(nil)
@@ -71,7 +74,10 @@ func (n *node) AppendAll(_ []txlog.Reservation, es []txlog.Entry) error {
 		n.mu.Unlock()
 		return txlog.ErrLost
 	}
+	size := 0
 	for _, e := range es {
+		size += len(e.Payload)
+		n.most = max(n.most, size)
 		e.Payload = bytes.Clone(e.Payload)
 		n.pending = append(n.pending, e)
 		n.last = e.Seq
@@ -145,10 +151,20 @@ func (n *node) Wait(seq txlog.Seq, _ <-chan struct{}) error {
 func (n *node) Barrier() error                     { return nil }
 func (n *node) End() txlog.Position                { return txlog.Position(n.Last()) }
 func (n *node) EndOf(seq txlog.Seq) txlog.Position { return txlog.Position(seq) }
-func (n *node) Bytes() int64                       { return 0 }
-func (n *node) Truncate(txlog.Position) error      { return nil }
-func (n *node) Stats() *txlog.Stats                { return &n.stats }
-func (n *node) Close() error                       { return nil }
+func (n *node) Read(from txlog.Position, f func(txlog.Position, txlog.Entry) bool) error {
+	n.g.mu.Lock()
+	defer n.g.mu.Unlock()
+	for _, e := range n.g.agreed {
+		if txlog.Position(e.Seq) > from && !f(txlog.Position(e.Prev), e) {
+			break
+		}
+	}
+	return nil
+}
+func (n *node) Bytes() int64                  { return 0 }
+func (n *node) Truncate(txlog.Position) error { return nil }
+func (n *node) Stats() *txlog.Stats           { return &n.stats }
+func (n *node) Close() error                  { return nil }
 func (n *node) setLeads(on bool) {
 	n.mu.Lock()
 	n.leads = on
@@ -364,4 +380,165 @@ func TestReplicaTakesStateOver(t *testing.T) {
 	}
 	put(t, s, tree, "k0", "last")
 	g.same(t)
+}
+
+// TestReplicaCommitsAfterLoss agrees on the parts of a transaction while its leader leads and on the rest when it does so no
+// more: the commit counts on every node, the former leader's included.
+func TestReplicaCommitsAfterLoss(t *testing.T) {
+	g := &group{}
+	a, b := g.join(t), g.join(t)
+	a.lead(t, 1)
+	s := a.e.System().NewSession(SessionOptions{PID: 1})
+	tree := newTree(t, s)
+	a.hold = true
+	tx := s.Begin(TxOptions{})
+	rows := fill(t, tx, tree, "a", 5<<10)
+	mark := tx.Savepoint()
+	fill(t, tx, tree, "b", 10<<10)
+	tx.RollbackTo(mark)
+	rows += fill(t, tx, tree, "c", 10<<10)
+	must(t, tx.Commit())
+	n := len(a.pending)
+	if n < 8 {
+		t.Fatalf("%d entries", n)
+	}
+	a.agree(n - 2)
+	a.lose(t)
+	s.Close()
+	a.agree(-1)
+	for i, n := range g.nodes {
+		if got := n.e.System().tip.Load().Count(tree); got != rows {
+			t.Errorf("node %d has %d rows, want %d", i, got, rows)
+		}
+	}
+	b.lead(t, 2)
+	g.same(t)
+}
+
+// TestStateBesideSequence writes the state for another node while somebody who holds a sequence waits for his entry.
+func TestStateBesideSequence(t *testing.T) {
+	g := &group{}
+	a := g.join(t)
+	a.lead(t, 1)
+	db := a.e.System()
+	s := db.NewSession(SessionOptions{PID: 1})
+	defer s.Close()
+	spec := SequenceSpec{Name: "q", Increment: 1, Min: 1, Max: 1000, Start: 1}
+	for range 33 { // the next one needs an entry
+		_, err := s.NextValue(77, spec)
+		must(t, err)
+	}
+	must(t, s.WaitDurable())
+	queued := func(n int) {
+		for {
+			db.queue.mu.Lock()
+			have := len(db.queue.list)
+			db.queue.mu.Unlock()
+			if have >= n {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	release, began := make(chan bool), make(chan bool)
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = db.exclusive(func() error { close(began); <-release; return nil }) })
+	<-began
+	var state bytes.Buffer
+	done := make(chan error, 2)
+	wg.Go(func() { done <- a.replica.Snapshot(&state) })
+	queued(1)
+	wg.Go(func() {
+		_, err := s.NextValue(77, spec)
+		done <- err
+	})
+	queued(2)
+	close(release)
+	for range 2 {
+		select {
+		case err := <-done:
+			must(t, err)
+		case <-time.After(20 * time.Second):
+			t.Fatal("the state and the sequence wait for each other")
+		}
+	}
+	wg.Wait()
+}
+
+// TestOrderedTogether orders commits that queue at the same moment: they go to the log at once, but not more than it can
+// take in one piece.
+func TestOrderedTogether(t *testing.T) {
+	g := &group{}
+	a := g.join(t)
+	a.lead(t, 1)
+	db := a.e.System()
+	first := db.NewSession(SessionOptions{PID: 1})
+	tree := newTree(t, first)
+	first.Close()
+	release, began := make(chan bool), make(chan bool)
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = db.exclusive(func() error { close(began); <-release; return nil }) })
+	<-began
+	for i := range 5 {
+		wg.Go(func() {
+			s := db.NewSession(SessionOptions{PID: int32(i + 2)})
+			defer s.Close()
+			tx := s.Begin(TxOptions{})
+			for j := range 4 {
+				if err := tx.Put(tree, fmt.Appendf(nil, "%d.%d", i, j), make([]byte, 100<<10)); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := tx.Commit(); err != nil {
+				t.Error(err)
+			}
+			if err := s.WaitDurable(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for have := 0; have < 5; time.Sleep(time.Millisecond) {
+		db.queue.mu.Lock()
+		have = len(db.queue.list)
+		db.queue.mu.Unlock()
+	}
+	close(release)
+	wg.Wait()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.most < 800<<10 || a.most > batchBytes {
+		t.Errorf("%d bytes were appended at once", a.most)
+	}
+}
+
+// TestFollowerCleans has the cleaner move blocks on a node that follows, between two entries: what is durable there does not
+// go back.
+func TestFollowerCleans(t *testing.T) {
+	g := &group{}
+	a, b := g.join(t), g.join(t)
+	a.lead(t, 1)
+	s := a.e.System().NewSession(SessionOptions{PID: 1})
+	defer s.Close()
+	tree := newTree(t, s)
+	put(t, s, tree, "k", "before")
+	db := b.e.System()
+	g.same(t)
+	must(t, db.exclusive(func() error {
+		moved, err := db.rewrite(&storage.Cleaning{})
+		if !moved {
+			t.Error("nothing was moved")
+		}
+		return err
+	}))
+	put(t, s, tree, "k", "after")
+	g.same(t)
+	db.onDurable(db.log.Durable()) // as the cleaner does when it has moved everything
+	if got, want := db.durable.Load().Seq(), db.tip.Load().Seq(); got != want {
+		t.Errorf("durable contains entry %d, applied is %d", got, want)
+	}
+	f := db.NewSession(SessionOptions{PID: 2})
+	defer f.Close()
+	if got := get(t, f, tree, "k"); got != "after" {
+		t.Errorf("the follower has %q", got)
+	}
 }

@@ -42,7 +42,7 @@ func (a *applier) Snapshot(w io.Writer) error {
 	defer slot.Close()
 	var snap *storage.Snapshot
 	var last txlog.Seq
-	var meta []byte
+	var epoch txlog.Epoch
 	err := db.exclusive(func() error { // so that no entry comes in between
 		if db.parts.waiting() {
 			return ErrOpenParts
@@ -50,13 +50,15 @@ func (a *applier) Snapshot(w io.Writer) error {
 		for snap = db.durable.Load(); !slot.Pin(snap); {
 			snap = db.durable.Load()
 		}
-		last = a.Applied()
-		meta = db.encodeMeta(last, a.epoch, nil)
+		last, epoch = a.Applied(), a.epoch
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	// Not as the leader: who draws a sequence's next value holds the sequence while its entry queues. What is recorded is at
+	// least as far as the entry last.
+	meta := db.encodeMeta(last, epoch, nil)
 	sum := crc32.New(castagnoli)
 	out := bufio.NewWriterSize(io.MultiWriter(w, sum), 64<<10)
 	le := binary.LittleEndian

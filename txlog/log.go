@@ -84,7 +84,8 @@ type Log interface {
 	// Append adds e behind all earlier entries; e.Payload may be reused after it returns. It does not wait for the
 	// disk. An error means that the log has failed for good.
 	Append(r Reservation, e Entry) error
-	// AppendAll appends entries in order, es[i] into the room of rs[i]; they become durable together where possible.
+	// AppendAll appends entries in order, es[i] into the room of rs[i]. None of them is said to be durable, or handed to an
+	// Applier, before all are: one snapshot is published for all.
 	AppendAll(rs []Reservation, es []Entry) error
 	// Durable returns the highest sequence number known to be safe.
 	Durable() Seq
@@ -97,6 +98,10 @@ type Log interface {
 	End() Position
 	// EndOf returns a position such that a replay from there sees every entry with a sequence number above seq.
 	EndOf(seq Seq) Position
+	// Read hands entries again to f, in order, beginning at a position that End or EndOf returned, until f returns false or
+	// no more follow; the last may not be durable. A payload is valid during the call only. ErrTruncated: the log does not
+	// go back that far.
+	Read(from Position, f func(Position, Entry) bool) error
 	// Bytes returns the length of what is kept.
 	Bytes() int64
 	// Truncate allows the log to forget everything below a position.
