@@ -116,7 +116,7 @@ func (s *Session) WaitDurable() error {
 		return nil
 	}
 	if uint64(s.db.log.Durable()) < s.seen {
-		if err := s.db.log.Wait(txlog.Seq(s.seen), nil); err != nil {
+		if err := s.db.awaitDurable(txlog.Seq(s.seen)); err != nil {
 			return logError(err)
 		}
 	} else if s.db.verify != nil { // a wait would have shown it

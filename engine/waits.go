@@ -38,7 +38,7 @@ func (s *Session) awaitAll(list []lock.Transaction, progress WaitProgress) error
 // one reads a newer state.
 func (s *Session) WaitSnapshots(seq storage.Seq, progress WaitProgress) error {
 	db := s.db
-	if err := db.log.Wait(txlog.Seq(seq), nil); err != nil {
+	if err := db.awaitDurable(txlog.Seq(seq)); err != nil {
 		return logError(err)
 	}
 	for {
@@ -50,6 +50,17 @@ func (s *Session) WaitSnapshots(seq storage.Seq, progress WaitProgress) error {
 			return err
 		}
 	}
+}
+
+// awaitDurable waits until entry seq, which a state that was read contains, is durable. A state is to be seen before the log
+// has its entries (I2): then the batch that is being ordered is let finish first.
+func (db *Database) awaitDurable(seq txlog.Seq) error {
+	if seq > db.log.Last() {
+		if err := db.exclusive(func() error { return nil }); err != nil {
+			return err
+		}
+	}
+	return db.log.Wait(seq, nil)
 }
 
 // olderSnapshots lists the transactions whose snapshot lasts and does not contain seq.
