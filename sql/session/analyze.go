@@ -7,6 +7,7 @@ import (
 	"herd/engine/lock"
 	"herd/sql/catalog"
 	"herd/sql/catalog/pgdata"
+	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/storage"
 )
@@ -17,10 +18,25 @@ const (
 	analyzeValues = 100 // most common values and histogram bounds
 )
 
-// analyze gathers the statistics of a table in the current transaction.
-func (s *Session) analyze(rel *catalog.Relation) error {
+// analyze gathers the statistics of a table in the current transaction. One that was dropped meanwhile is missed when named.
+func (s *Session) analyze(rel *catalog.Relation, named bool) error {
 	if err := s.tx.LockTable(uint32(rel.OID), lock.ShareUpdateExclusive, lock.Wait); err != nil {
 		return err
+	}
+	s.tx.Newest() // who held the lock may have rewritten or dropped the table
+	cat, err := s.catalog()
+	if err != nil {
+		return err
+	}
+	id := rel.OID
+	name := rel.Name
+	if rel, err = cat.RelationByOID(id); err != nil {
+		return err
+	}
+	if rel == nil && named {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+	} else if rel == nil {
+		return nil
 	}
 	sample, total, err := s.sampleRows(rel)
 	if err != nil {

@@ -121,7 +121,7 @@ func (s *Session) vacuum(st *ast.Vacuum) (commandTag, error) {
 		return tag, err
 	}
 	for _, rel := range rels {
-		if err := s.analyze(rel); err != nil {
+		if err := s.analyze(rel, len(st.Targets) > 0); err != nil {
 			return tag, err
 		}
 	}

@@ -24,6 +24,8 @@ func TestStatementsFollowWhatTheyWaitedFor(t *testing.T) {
 		{"column", "ALTER TABLE d ADD COLUMN w int DEFAULT 7", "EXECUTE ins(1000, 5)", "", "SELECT w FROM d WHERE id = 1000", "7"},
 		{"truncate", "TRUNCATE d", "INSERT INTO d VALUES (1, 1)", "", "SELECT count(*) FROM d", "1"},
 		{"drop", "DROP TABLE d", "SELECT count(*) FROM d", "42P01", "SELECT count(*) FROM pg_class WHERE relname = 'd'", "0"},
+		{"statistics", "TRUNCATE d; INSERT INTO d VALUES (1, 1)", "ANALYZE d", "", "SELECT reltuples FROM pg_class WHERE relname = 'd'", "1"},
+		{"statistics of nothing", "DROP TABLE d", "ANALYZE d", "42P01", "SELECT count(*) FROM pg_class WHERE relname = 'd'", "0"},
 		{"fewer columns", "ALTER TABLE d DROP COLUMN v", "SELECT * FROM d", "", "SELECT count(*) FROM d", "101"},
 		{"other columns", "ALTER TABLE d ALTER v TYPE text", "SELECT id, v FROM d WHERE id < 50", "", "SELECT count(*) FROM d", "101"},
 		{"rows", "LOCK TABLE d; INSERT INTO d VALUES (1000, 1)", "CREATE TABLE n AS SELECT count(*) AS n FROM d", "", "SELECT n FROM n", "102"},
