@@ -266,7 +266,8 @@ func (n Num) Round(scale int) Num { return n.rescale(clampScale(scale), true) }
 // Trunc cuts to scale digits after the point.
 func (n Num) Trunc(scale int) Num { return n.rescale(clampScale(scale), false) }
 
-func clampScale(s int) int { return min(max(s, -MaxDigits), MaxScale) }
+// clampScale keeps a scale within what matters: one place beyond the largest value already rounds everything to 0.
+func clampScale(s int) int { return min(max(s, -MaxDigits-1), MaxScale) }
 
 // Ceil returns the smallest integer >= n.
 func (n Num) Ceil() Num { return n.toward(1) }

@@ -181,3 +181,18 @@ func TestAllocs(t *testing.T) {
 		}
 	}
 }
+
+func TestRoundLosesAllDigits(t *testing.T) {
+	big, err := Parse([]byte("5.5e131071"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scale := range []int{-131073, -131074, -1000000} {
+		if r := big.Round(scale); r.Sign() != 0 {
+			t.Errorf("round(5.5e131071, %d) has %d digits", scale, len(r.String()))
+		}
+	}
+	if r := big.Round(-131071); len(r.String()) != 131072 {
+		t.Errorf("round(5.5e131071, -131071) has %d digits", len(r.String()))
+	}
+}
