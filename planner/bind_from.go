@@ -492,9 +492,7 @@ func (b *binder) viewQuery(rel *catalog.Relation) (*plan.Query, error) {
 	if err != nil {
 		return nil, sqlerr.From(err).WithWhere("view \"%s\"", rel.Name)
 	}
-	if rel.OID >= 16384 {
-		checkAs(q, rel.Owner, 0)
-	}
+	checkAs(q, rel.Owner, 0)
 	q.Deps = sub.deps
 	for _, d := range sub.deps {
 		b.depend(d.Class, d.OID, d.Version)

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"strconv"
+	"strings"
 	"sync"
 
 	"herd/sql/catalog/pgdata"
@@ -20,7 +22,7 @@ func systemRelation(id types.OID) *Relation {
 	}
 	rel := &Relation{
 		OID: x.OID, Name: x.Name, Schema: x.Namespace, Kind: RelKind(x.Kind), Owner: BootstrapRole, Persistence: 'p',
-		ViewDef: x.ViewDef, RowType: x.RowType,
+		ViewDef: x.ViewDef, RowType: x.RowType, ACL: systemACLs()[x.OID],
 	}
 	if t := pgdata.TypeByOID(x.RowType); t != nil {
 		rel.ArrayType = t.Array
@@ -36,6 +38,31 @@ func systemRelation(id types.OID) *Relation {
 	kept, _ := systemRelations.LoadOrStore(id, rel)
 	return kept.(*Relation)
 }
+
+// systemACLs are the privileges on built-in relations, in the stored form; relations without an entry have the default.
+var systemACLs = sync.OnceValue(func() map[types.OID][]string {
+	ids := map[string]string{"": "", "postgres": strconv.Itoa(int(BootstrapRole))}
+	for _, r := range systemRoles() {
+		ids[r.Name] = strconv.Itoa(int(r.OID))
+	}
+	rows := pgdata.CatalogRows("pg_class")
+	at := columnIndex(rows.Columns)
+	acls := map[types.OID][]string{}
+	for i := range rows.Len() {
+		text, ok := rows.Field(i, at["relacl"])
+		if !ok {
+			continue
+		}
+		var list []string
+		for _, item := range strings.Split(strings.Trim(text, "{}"), ",") {
+			grantee, rest, _ := strings.Cut(item, "=")
+			privs, grantor, _ := strings.Cut(rest, "/")
+			list = append(list, ids[grantee]+"="+privs+"/"+ids[grantor])
+		}
+		acls[fieldOID(rows, i, at["oid"])] = list
+	}
+	return acls
+})
 
 // systemRoles are the predefined roles other than the bootstrap role, whose row is stored
 // because ALTER ROLE may change it.

@@ -98,8 +98,14 @@ func checkTimeZone(_ *Session, v string) (string, error) {
 }
 
 func checkEncoding(_ *Session, v string) (string, error) {
-	switch strings.ToUpper(strings.NewReplacer("-", "", "_", "").Replace(v)) {
-	case "UTF8", "UNICODE":
+	alphanumeric := func(r rune) rune { // of an encoding's name only these count
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return -1
+	}
+	switch strings.Map(alphanumeric, strings.ToLower(v)) {
+	case "utf8", "unicode":
 		return "UTF8", nil
 	}
 	return "", sqlerr.New(sqlerr.FeatureNotSupported, "client_encoding \"%s\" is not supported: only UTF8 is", v)
