@@ -114,7 +114,7 @@ func (p *fkParent) act(e *Env, action byte, deleted bool, old, now []types.Datum
 	if err != nil {
 		return err
 	}
-	return p.find.each(e, old, func(key, r []byte) error {
+	err = p.find.each(e, old, func(key, r []byte) error {
 		if err := p.visible(e, key, r); err != nil {
 			return err
 		}
@@ -140,6 +140,10 @@ func (p *fkParent) act(e *Env, action byte, deleted bool, old, now []types.Datum
 		}
 		return cw.cascadeUpdate(key, cols, vals)
 	})
+	if err != nil || action != 'd' {
+		return err
+	}
+	return p.noAction(e, old) // the default may be the very value that is gone
 }
 
 // defaultOf evaluates the default of a child column.
