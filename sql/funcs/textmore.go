@@ -130,7 +130,7 @@ func init() {
 	each(func(r *row) error { return r.RetInt(4) }, "pg_encoding_max_length_sql")
 }
 
-// formatText is format(): %s, %I, %L with positions, widths and flags.
+// formatText is format(): %s, %I, %L with positions, widths and flags. A result may have maxText bytes.
 func formatText(r *row) error {
 	if r.Null(0) {
 		return r.RetNull()
@@ -160,6 +160,7 @@ func formatText(r *row) error {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "unterminated format() type specifier").WithHint("For a single \"%%\" use \"%%%%\".")
 	}
 	tooFew := func() error { return invalidParam("too few arguments for format()") }
+	outOfRange := func() error { return sqlerr.New(sqlerr.NumericValueOutOfRange, "number is out of range") }
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {
 			dst = append(dst, s[i])
@@ -175,7 +176,7 @@ func formatText(r *row) error {
 		pos := -1
 		n, j, ok := number(i)
 		if !ok {
-			return invalidParam("number is out of range")
+			return outOfRange()
 		}
 		width, minus, haveWidth := 0, false, false
 		if j < len(s) && s[j] == '$' && j > i {
@@ -183,39 +184,42 @@ func formatText(r *row) error {
 				return invalidParam("format specifies argument 0, but arguments are numbered from 1")
 			}
 			pos, i = n-1, j+1
-			n, j, _ = number(i)
 		}
-		if pos >= 0 || j == i || true {
-			for i < len(s) && s[i] == '-' {
-				minus = true
-				i++
+		for i < len(s) && s[i] == '-' {
+			minus = true
+			i++
+		}
+		if n, j, ok = number(i); !ok {
+			return outOfRange()
+		}
+		if j > i {
+			width, haveWidth, i = n, true, j
+		} else if i < len(s) && s[i] == '*' {
+			i++
+			wp := next
+			if n, j, ok = number(i); !ok {
+				return outOfRange()
 			}
-			n, j, _ = number(i)
-			if j > i {
-				width, haveWidth, i = n, true, j
-			} else if i < len(s) && s[i] == '*' {
-				i++
-				wp := next
-				n, j, _ = number(i)
-				if j > i && j < len(s) && s[j] == '$' {
-					if n == 0 {
-						return invalidParam("format specifies argument 0, but arguments are numbered from 1")
-					}
-					wp, i = n-1, j+1
-				} else {
-					next++
+			if j > i && j < len(s) && s[j] == '$' {
+				if n == 0 {
+					return invalidParam("format specifies argument 0, but arguments are numbered from 1")
 				}
-				if wp >= len(args) {
-					return tooFew()
+				wp, i = n-1, j+1
+			} else {
+				next++
+			}
+			if wp >= len(args) {
+				return tooFew()
+			}
+			haveWidth = true
+			if w := args[wp]; !w.d.Null {
+				v, err := types.ParseInt(types.Output(r.c.IO, nil, w.t, w.d), 32)
+				if err != nil {
+					return err
 				}
-				haveWidth = true
-				if w := args[wp]; !w.d.Null {
-					v, err := types.ParseInt(types.Output(r.c.IO, nil, w.t, w.d), 32)
-					if err != nil {
-						return err
-					}
-					if width = int(v); width < 0 {
-						minus, width = true, -width
+				if width = int(v); width < 0 {
+					if minus, width = true, -width; width > int(int4.hi) {
+						return outOfRange()
 					}
 				}
 			}
@@ -257,10 +261,13 @@ func formatText(r *row) error {
 			fill = max(0, width-utf8.RuneCount(v))
 		}
 		if minus {
-			dst = append(append(dst, v...), bytes.Repeat([]byte{' '}, fill)...)
-		} else {
-			dst = append(append(dst, bytes.Repeat([]byte{' '}, fill)...), v...)
+			dst, v = append(dst, v...), nil
 		}
+		if len(dst)+fill+len(v) > maxText {
+			return sqlerr.New(sqlerr.ProgramLimitExceeded, "out of memory").
+				WithDetail("Cannot enlarge string buffer containing %d bytes by %d more bytes.", len(dst), max(fill, len(v)))
+		}
+		dst = append(append(dst, bytes.Repeat([]byte{' '}, fill)...), v...)
 	}
 	return r.RetBytes(dst)
 }
