@@ -744,8 +744,8 @@ func (s *scope) row(x *ast.Row) (plan.Expr, error) {
 		}
 		n.Args = append(n.Args, e)
 	}
-	if len(n.Args) > 1664 {
-		return nil, s.b.errorAt(int(x.Off), sqlerr.TooManyColumns, "ROW expressions can have at most %d entries", 1664)
+	if len(n.Args) > maxTargets {
+		return nil, s.b.errorAt(int(x.Off), sqlerr.TooManyColumns, "ROW expressions can have at most %d entries", maxTargets)
 	}
 	for i := range n.Args {
 		n.Names = append(n.Names, "f"+itoa(i+1))

@@ -11,8 +11,14 @@ import (
 func (s *scope) bindTargets(list []ast.Target, kind exprKind) error {
 	out, err := s.targets(list, kind)
 	s.q.Targets = out
+	if err == nil && len(out) > maxTargets {
+		return sqlerr.New(sqlerr.TooManyColumns, "target lists can have at most %d entries", maxTargets)
+	}
 	return err
 }
+
+// maxTargets is PostgreSQL's MaxTupleAttributeNumber: a row may not have more values.
+const maxTargets = 1664
 
 func (s *scope) targets(list []ast.Target, kind exprKind) ([]*plan.Target, error) {
 	out := make([]*plan.Target, 0, len(list))
