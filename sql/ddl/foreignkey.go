@@ -71,6 +71,9 @@ func contains(list []int16, n int16) bool {
 
 // referenced finds, locks and checks the table that a foreign key refers to.
 func (x *executor) referenced(rel *catalog.Relation, f *ast.ForeignKey) (*catalog.Relation, error) {
+	if rel.Persistence == 't' && f.Table.Schema == "" && f.Table.Name == rel.Name {
+		return rel, nil // temporary tables come first, and the session's first one is not in the statement's path yet
+	}
 	ref, err := x.find(f.Table)
 	if err != nil {
 		return nil, err
