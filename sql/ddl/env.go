@@ -27,6 +27,8 @@ type Tx interface {
 type Sequences interface {
 	// SetSequence sets a sequence: with called the next value is the one after last, else last itself.
 	SetSequence(oid uint32, last int64, called bool) error
+	// RestartSequence makes next the next value; a rollback of the transaction puts the sequence back.
+	RestartSequence(oid uint32, next int64) error
 	// DropSequence forgets a sequence.
 	DropSequence(oid uint32) error
 }

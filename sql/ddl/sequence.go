@@ -268,7 +268,7 @@ func (x *executor) relationName(id types.OID) string {
 	return rel.Name
 }
 
-// changeSequence applies options to an existing sequence's clone; RESTART takes effect at once, as setval does.
+// changeSequence applies options to an existing sequence's clone; RESTART takes effect at once, and not only for this transaction, until a rollback.
 func (x *executor) changeSequence(now *catalog.Relation, o *ast.SequenceOptions) error {
 	if err := x.sequenceParams(now.Sequence, o, false); err != nil {
 		return err
@@ -280,5 +280,5 @@ func (x *executor) changeSequence(now *catalog.Relation, o *ast.SequenceOptions)
 	if o.RestartAt != nil {
 		at = *o.RestartAt
 	}
-	return x.Sequences.SetSequence(uint32(now.OID), at, false)
+	return x.Sequences.RestartSequence(uint32(now.OID), at)
 }

@@ -160,6 +160,24 @@ func (q *sequenceStore) SetSequence(id uint32, value int64, called bool) error {
 	return q.eng.SetSequence(id, value, called)
 }
 
+// RestartSequence makes next the next value and puts the sequence back when the transaction is rolled back.
+func (q *sequenceStore) RestartSequence(id uint32, next int64) error {
+	before, known := q.db.SequenceState(id)
+	if err := q.eng.SetSequence(id, next, false); err != nil || !known {
+		return err
+	}
+	eng, log := q.eng, q.srv.log
+	q.txHooks = append(q.txHooks, func(committed bool) {
+		if committed {
+			return
+		}
+		if err := eng.SetSequence(id, before.Last, before.Called); err != nil {
+			log.Warn("could not put a sequence back after a rollback", "sequence", id, "error", err)
+		}
+	})
+	return nil
+}
+
 // SequenceState returns where a sequence stands; known is false for one that was never used.
 func (q *sequenceStore) SequenceState(id uint32) (last int64, called, known bool) {
 	st, known := q.db.SequenceState(id)
