@@ -31,6 +31,20 @@ func (r *readAhead) pending(want int) *vec.Batch {
 	return r.b
 }
 
+// filtered gives those of b's rows, all of them live, that filter keeps, cut to want; nil when it keeps none. A nil filter
+// keeps all of what is at most want rows.
+func (r *readAhead) filtered(st *State, filter *filterProg, b *vec.Batch, want int) (*vec.Batch, error) {
+	if filter == nil {
+		return b, nil
+	}
+	sel, err := filter.run(&frame{st: st, b: b, n: b.N}, nil)
+	if err != nil || sel != nil && len(sel) == 0 {
+		return nil, err
+	}
+	b.Sel = sel
+	return r.offer(b, want), nil
+}
+
 // offer gives b, with its rows in b.Sel already filtered, cut to want rows.
 func (r *readAhead) offer(b *vec.Batch, want int) *vec.Batch {
 	if b.Rows() <= want {

@@ -242,18 +242,12 @@ func (o *functionScanOp) Next(want int) (*vec.Batch, error) {
 			return nil, err
 		}
 		b := o.outB.batch()
-		if b == nil || o.filter == nil {
-			return b, nil
+		if b == nil {
+			return nil, nil
 		}
-		sel, err := o.filter.run(&frame{st: o.st, b: b, n: b.N}, nil)
-		if err != nil {
-			return nil, err
+		if b, err := o.filtered(o.st, o.filter, b, want); b != nil || err != nil {
+			return b, err
 		}
-		if sel != nil && len(sel) == 0 {
-			continue
-		}
-		b.Sel = sel
-		return o.offer(b, want), nil
 	}
 }
 

@@ -238,17 +238,8 @@ func (o *cteScanOp) Next(want int) (*vec.Batch, error) {
 			continue
 		}
 		b := o.batch.set(o.rows[:n])
-		if o.filter == nil {
-			return b, nil
+		if b, err := o.filtered(o.st, o.filter, b, want); b != nil || err != nil {
+			return b, err
 		}
-		sel, err := o.filter.run(&frame{st: o.st, b: b, n: n}, nil)
-		if err != nil {
-			return nil, err
-		}
-		if sel != nil && len(sel) == 0 {
-			continue
-		}
-		b.Sel = sel
-		return o.offer(b, want), nil
 	}
 }
