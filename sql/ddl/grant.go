@@ -87,21 +87,28 @@ func (x *executor) grantFunction(s *ast.Grant, n *ast.ObjectName, grantees []typ
 	if old.OID < pgdata.FirstUserOID {
 		return sqlerr.Unsupported("GRANT on a built-in function")
 	}
-	class := grantClasses[ast.ObjFunction]
+	now := *old
+	if now.ACL, err = x.changeJoined(s, ast.ObjFunction, old.ACL, old.Owner, old.Name, grantees); err != nil {
+		return err
+	}
+	return x.Writer.UpdateProc(old, &now)
+}
+
+// changeJoined changes a list of privileges that is kept as one text.
+func (x *executor) changeJoined(s *ast.Grant, kind ast.ObjectKind, acl string, owner types.OID, name string, grantees []types.OID) (string, error) {
+	class := grantClasses[kind]
 	bits, _, err := x.wanted(s, class)
 	if err != nil {
-		return err
+		return "", err
 	}
 	var stored []string
-	if old.ACL != "" {
-		stored = strings.Split(strings.Trim(old.ACL, "{}"), ",")
+	if acl != "" {
+		stored = strings.Split(strings.Trim(acl, "{}"), ",")
 	}
-	if stored, err = x.change(s, stored, class, old.Owner, old.Name, bits, grantees); err != nil {
-		return err
+	if stored, err = x.change(s, stored, class, owner, name, bits, grantees); err != nil {
+		return "", err
 	}
-	now := *old
-	now.ACL = catalog.JoinACL(stored)
-	return x.Writer.UpdateProc(old, &now)
+	return catalog.JoinACL(stored), nil
 }
 
 // grantees are the roles of a GRANT; 0 is PUBLIC.
@@ -349,20 +356,10 @@ func (x *executor) grantType(s *ast.Grant, n *ast.ObjectName, grantees []types.O
 	if old.OID < pgdata.FirstUserOID {
 		return sqlerr.Unsupported("GRANT on a built-in type")
 	}
-	class := grantClasses[ast.ObjType]
-	bits, _, err := x.wanted(s, class)
-	if err != nil {
-		return err
-	}
-	var stored []string
-	if old.ACL != "" {
-		stored = strings.Split(strings.Trim(old.ACL, "{}"), ",")
-	}
-	if stored, err = x.change(s, stored, class, old.Owner, old.Name, bits, grantees); err != nil {
-		return err
-	}
 	now := *old
-	now.ACL = catalog.JoinACL(stored)
+	if now.ACL, err = x.changeJoined(s, ast.ObjType, old.ACL, old.Owner, old.Name, grantees); err != nil {
+		return err
+	}
 	return x.Writer.UpdateType(old, &now)
 }
 
