@@ -191,7 +191,7 @@ func (m *mysqlImport) endCopy() error {
 // finish makes what waited for the rows: indexes, where AUTO_INCREMENT goes on, foreign keys.
 func (m *mysqlImport) finish() error {
 	for _, t := range m.order {
-		if err := m.after(t, t.Indexes); err != nil {
+		if err := m.after(t.Indexes); err != nil {
 			return err
 		}
 		if t.AutoIncrement != "" {
@@ -201,14 +201,14 @@ func (m *mysqlImport) finish() error {
 		}
 	}
 	for _, t := range m.order {
-		if err := m.after(t, t.ForeignKeys); err != nil {
+		if err := m.after(t.ForeignKeys); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *mysqlImport) after(_ *mysql.Created, list []string) error {
+func (m *mysqlImport) after(list []string) error {
 	if len(list) == 0 {
 		return nil
 	}
