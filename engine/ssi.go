@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"herd/engine/lock"
 	"herd/sql/sqlerr"
 	"herd/storage"
 )
@@ -62,6 +63,7 @@ func (s rangeSet) meets(t storage.TreeID, r *keyRange) bool {
 
 // serialTx is a SERIALIZABLE transaction. Everything is guarded by ssi.mu.
 type serialTx struct {
+	own      *lock.Owner // whose transaction it is
 	snap     storage.Seq
 	readOnly bool // declared so
 	reads    rangeSet
@@ -81,9 +83,13 @@ type ssi struct {
 	n     atomic.Int64 // len(all)
 	all   map[*serialTx]struct{}
 	order uint64
+	// safe: whom the sessions that wait for a safe snapshot wait for.
+	safe map[*lock.Owner]map[*serialTx]struct{}
 }
 
-func (g *ssi) init(db *Database) { g.db, g.all = db, map[*serialTx]struct{}{} }
+func (g *ssi) init(db *Database) {
+	g.db, g.all, g.safe = db, map[*serialTx]struct{}{}, map[*lock.Owner]map[*serialTx]struct{}{}
+}
 
 func errSerial(reason string) error {
 	return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to read/write dependencies among transactions").
@@ -107,7 +113,7 @@ func (g *ssi) begin(t *Tx) {
 			return
 		}
 	}
-	x := &serialTx{snap: t.snap.Seq(), readOnly: t.o.ReadOnly, reads: rangeSet{}, writes: rangeSet{},
+	x := &serialTx{own: t.s.own, snap: t.snap.Seq(), readOnly: t.o.ReadOnly, reads: rangeSet{}, writes: rangeSet{},
 		in: map[*serialTx]struct{}{}, out: map[*serialTx]struct{}{}}
 	t.serial = x
 	g.all[x] = struct{}{}
@@ -135,7 +141,11 @@ func (g *ssi) waitSafe(t *Tx) bool {
 	}
 	keep := &serialTx{snap: snap, readOnly: true} // keeps the others' ends in the graph
 	g.all[keep] = struct{}{}
-	defer delete(g.all, keep)
+	g.safe[t.s.own] = wait
+	defer func() {
+		delete(g.safe, t.s.own)
+		delete(g.all, keep)
+	}()
 	for len(wait) > 0 {
 		g.mu.Unlock()
 		err := t.s.intr.Sleep(1)
@@ -157,6 +167,24 @@ func (g *ssi) waitSafe(t *Tx) bool {
 		}
 	}
 	return true
+}
+
+// SafeSnapshotBlockers returns the process numbers of the transactions whose ends a READ ONLY DEFERRABLE transaction of
+// process pid waits for.
+func (db *Database) SafeSnapshotBlockers(pid int32) []int32 {
+	g := &db.ssi
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []int32
+	for own, wait := range g.safe {
+		if own.PID() != pid {
+			continue
+		}
+		for x := range wait {
+			out = append(out, x.own.PID())
+		}
+	}
+	return out
 }
 
 // NoteRead notes that [lo, hi) of tree was read; nil bounds are open. At levels below SERIALIZABLE it does nothing.

@@ -88,6 +88,9 @@ type rowRecord struct {
 // Mark is a point to which locks can be rolled back.
 type Mark struct{ rows, tables, advisory int }
 
+// PID returns the process number the owner was made with.
+func (o *Owner) PID() int32 { return o.pid }
+
 // NewOwner returns an owner for a session with the given process number. acct, which may be nil, pays for its locks.
 func (m *Manager) NewOwner(pid int32, intr *Interrupt, acct *mem.Account) *Owner {
 	o := &Owner{m: m, pid: pid, intr: intr, acct: acct, DeadlockDelay: 50e6}

@@ -69,25 +69,7 @@ func initNames() {
 		}
 		return r.RetNull()
 	}, "pg_relation_filenode")
-	each(func(r *row) error { return r.RetBytes(types.EmptyArray(types.Int4OID)) }, "pg_safe_snapshot_blocking_pids")
-	sys(func(r *row, e Env) error {
-		s, ok := e.(SystemRows)
-		if !ok {
-			return unsupported("pg_blocking_pids(integer)")
-		}
-		rows, ok, err := s.SystemRows("pg_blocking_pids", []types.Datum{r.Datum(0)})
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return unsupported("pg_blocking_pids(integer)")
-		}
-		var pids []types.Datum
-		for _, row := range rows {
-			pids = append(pids, row[0])
-		}
-		return r.RetBytes(types.MakeArray(types.Int4OID, pids))
-	}, "pg_blocking_pids")
+	initBlocking()
 	sys(func(r *row, e Env) error {
 		s := pgdata.SettingByName(r.Str(0))
 		if s == nil {

@@ -37,6 +37,8 @@ func (e *environment) SystemRows(function string, args []types.Datum) ([][]types
 		return rows, true, err
 	case "pg_blocking_pids":
 		return s.blockingRows(int32(args[0].I)), true, nil
+	case "pg_safe_snapshot_blocking_pids":
+		return s.safeSnapshotRows(int32(args[0].I)), true, nil
 	case "pg_cursor":
 		return s.cursorRows(), true, nil
 	case "pg_prepared_statement":
@@ -283,6 +285,19 @@ func (s *Session) blockingRows(pid int32) [][]types.Datum {
 		return nil
 	}
 	for _, b := range o.db.Locks().Blockers(pid) {
+		rows = append(rows, []types.Datum{types.Int(int64(b))})
+	}
+	return rows
+}
+
+// safeSnapshotRows are the sessions that a READ ONLY DEFERRABLE transaction waits for.
+func (s *Session) safeSnapshotRows(pid int32) [][]types.Datum {
+	o := s.srv.session(pid)
+	if o == nil {
+		return nil
+	}
+	var rows [][]types.Datum
+	for _, b := range o.db.SafeSnapshotBlockers(pid) {
 		rows = append(rows, []types.Datum{types.Int(int64(b))})
 	}
 	return rows
