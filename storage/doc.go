@@ -61,7 +61,7 @@
 //	fork.go        Fork: big commits
 //	overlay.go     Overlay and Root; overtree.go their tree and its iterator; overspill.go overlays larger than memory;
 //	               overrun.go their stretches of new rows, which a commit takes over
-//	view.go        View
+//	view.go        View; sum.go its checksums
 //	cursor.go      Cursor, KeyBuf
 //	pins.go        ReaderSlot, retire lists
 //	books.go       the ring and its clock

@@ -31,6 +31,7 @@
 //	walk.go walknode.go  what an expression or a plan reads: slots, volatile functions, exec params
 //	const.go       Evaluate, Evaluator: expressions without a plan
 //	tuple.go rowstore.go  rows as bytes; rows in memory
+//	tablesum.go           checksums of tables
 //	spill.go tape.go sorter.go partition.go  what every operator spills with: files of records, tuples in sequence, sorted runs, hash partitions
 //	store.go       Store: rows that outlive a statement's batches
 //	keys.go keytable.go inttable.go  grouping and sorting keys as bytes; the hash tables over them

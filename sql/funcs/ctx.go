@@ -15,7 +15,9 @@ type Ctx struct {
 	// Clock returns the present time for clock_timestamp(); nil is the wall clock.
 	Clock func() int64
 	Env   Env
-	Acct  *mem.Account
+	// Tables answers about stored rows as the statement sees them; nil outside of a statement.
+	Tables Tables
+	Acct   *mem.Account
 	// Interrupt returns the error of a pending cancel or timeout; may be nil. Long kernels call it.
 	Interrupt func() error
 	// Rand is the session's generator for random(); nil: the process's. Setseed makes one.

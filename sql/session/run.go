@@ -52,6 +52,7 @@ func (s *Session) fillEnv(env *exec.Env, view storage.View, params []types.Datum
 	env.Funcs.StmtTime = s.stmtStart
 	env.Funcs.TxTime = s.txStart
 	env.Funcs.Env = (*environment)(s)
+	env.Funcs.Tables = env
 	env.Funcs.Acct = s.acct
 	env.Funcs.Interrupt = env.Interrupt
 }

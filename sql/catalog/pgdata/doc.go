@@ -23,6 +23,7 @@
 //
 //	data/       COPY text files, gzip, one for each catalog that has rows
 //	raw.go      reading a data file; generic access to a catalog's rows
+//	own.go      herd's own functions and views, rows of the same catalogs
 //	parse.go    fields to Go values
 //	types.go    pg_type, pg_range
 //	procs.go    pg_proc, pg_aggregate

@@ -12,8 +12,8 @@ import (
 //go:embed data/*.tsv.gz
 var files embed.FS
 
-// open returns the text of a data file below its header and the header's column names; ok is
-// false when the catalog has no file, that is, no rows.
+// open returns the text of a data file below its header, with herd's own rows behind PostgreSQL's, and the header's column
+// names; ok is false when the catalog has no file, that is, no rows.
 func open(name string) (columns []string, text string, ok bool) {
 	packed, err := files.ReadFile("data/" + name + ".tsv.gz")
 	if err != nil {
@@ -29,7 +29,14 @@ func open(name string) (columns []string, text string, ok bool) {
 		panic("pgdata: embedded file " + name + ": " + err.Error())
 	}
 	head, rest, _ := strings.Cut(b.String(), "\n")
-	return strings.Split(head, "\t"), rest, true
+	columns = strings.Split(head, "\t")
+	if more := ownRows(name, columns); more != "" {
+		if !strings.HasSuffix(rest, "\n") {
+			rest += "\n"
+		}
+		rest += more
+	}
+	return columns, rest, true
 }
 
 // lines calls f with the raw fields of every row of a data file. The slice is reused, its
