@@ -42,6 +42,15 @@ func (b *builder) build(p *path) (plan.Node, *layout, error) {
 	if _, inRow := b.cols[p.rel.rte]; b.recheck && inRow {
 		return b.recheckScan(p)
 	}
+	n, lay, err := b.relation(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.withWholeRow(n, lay, p)
+}
+
+// relation builds the scan of a relation.
+func (b *builder) relation(p *path) (plan.Node, *layout, error) {
 	switch p.shape {
 	case shapeScan, shapeIndex:
 		return b.tableScan(p)
@@ -267,6 +276,11 @@ func (b *builder) result(p *path) (plan.Node, *layout, error) {
 			n.Cols = append(n.Cols, plan.Column{Typed: t})
 			lay.cols = append(lay.cols, layoutCol{rte: rte, attno: rowIDAttno, rowID: true})
 		}
+		if t, ok := b.r.wholeRows[rte]; ok {
+			n.Exprs = append(n.Exprs, nullOf(t))
+			n.Cols = append(n.Cols, plan.Column{Typed: t})
+			lay.cols = append(lay.cols, layoutCol{rte: rte})
+		}
 	})
 	setCost(&n.NodeBase, p)
 	return n, lay, nil
@@ -388,6 +402,11 @@ func (b *builder) recheckScan(p *path) (plan.Node, *layout, error) {
 		for i := range attrs {
 			attrs[i] = int16(i + 1)
 		}
+	}
+	if t, ok := b.r.wholeRows[p.rel.rte]; ok {
+		// Such a relation is never the one that has changed: its columns come from the original row.
+		lay = &layout{cols: append(lay.cols[:len(lay.cols):len(lay.cols)], layoutCol{rte: p.rel.rte})}
+		cols = append(cols[:len(cols):len(cols)], plan.Column{Typed: t})
 	}
 	filter, err := b.condition(p.all, lay)
 	if err != nil {

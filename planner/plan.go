@@ -243,8 +243,10 @@ type root struct {
 	jt     *jfrom
 	groups *groupInfo
 	rowIDs map[int]bool // RTEs that must yield their row identity
-	limit  float64      // rows expected to be fetched, 0 all
-	finals []plan.Expr  // values of aggregates answered by indexes
+	// wholeRows are RTEs that must yield their row as one column, with its type.
+	wholeRows map[int]plan.Typed
+	limit     float64     // rows expected to be fetched, 0 all
+	finals    []plan.Expr // values of aggregates answered by indexes
 }
 
 type paramRef struct {

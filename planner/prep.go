@@ -200,6 +200,7 @@ func init() {
 		{"subquery pull-up", (*root).pullUpSubqueries},
 		{"constant folding", (*root).foldQuery},
 		{"outer join reduction", (*root).reduceOuterJoins},
+		{"whole rows of outer joins", (*root).noteWholeRows},
 		{"row locks", (*root).lockedSides},
 		{"pushdown into subqueries", (*root).pushDown},
 	}
@@ -417,7 +418,7 @@ func (r *root) pullUpOne(rte int, nullable, keepFrom bool) (*jfrom, error) {
 	if len(sub.From) == 0 && (keepFrom || sub.Where != nil) {
 		return nil, nil
 	}
-	if nullable && subLateral(sub) {
+	if nullable && (subLateral(sub) || r.wholeRowUsed(rte)) {
 		return nil, nil
 	}
 	child := r.ps.newRoot(r.parent, sub)
