@@ -9,20 +9,28 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"herd/txlog"
 )
 
 // What nodes and `herd cluster` ask of a node.
 const (
-	opJoin     = "join"     // let a node in, or note its new address
-	opRegister = "register" // a database was made
-	opDrop     = "drop"     // a database was dropped
-	opFind     = "find"     // is there a database of a name, as far as the node knows
-	opProgress = "progress" // how far is a group here
-	opCancel   = "cancel"   // a client's cancel request
-	opStatus   = "status"
-	opRemove   = "remove"   // a node leaves the cluster
-	opTransfer = "transfer" // leaderships go to a node
-	opDrain    = "drain"    // leaderships of the node that is asked go to others
+	opJoin       = "join"     // let a node in, or note its new address
+	opRegister   = "register" // a database was made
+	opDrop       = "drop"     // a database was dropped
+	opFind       = "find"     // is there a database of a name, as far as the node knows
+	opProgress   = "progress" // how far is a group here
+	opCancel     = "cancel"   // a client's cancel request
+	opStatus     = "status"
+	opLocal      = "local"       // what the node has
+	opCheck      = "check"       // compare the replicas of the databases that the node leads
+	opSums       = "sums"        // the sums of a replica at a place
+	opCheckAll   = "check all"   // opCheck of all nodes
+	opPromoteAll = "promote all" // opPromote of all nodes
+	opPromote    = "promote"     // make a node a voter of the groups that the node leads
+	opRemove     = "remove"      // a node leaves the cluster
+	opTransfer   = "transfer"    // leaderships go to a node
+	opDrain      = "drain"       // leaderships of the node that is asked go to others
 )
 
 // request is one question.
@@ -35,17 +43,21 @@ type request struct {
 	PID      int32         `json:",omitempty"`
 	Secret   int32         `json:",omitempty"`
 	Hops     int           `json:",omitempty"` // how often it was passed on
+	Place    *txlog.Place  `json:",omitempty"`
 }
 
 // answer is what comes back.
 type answer struct {
-	Error    string  `json:",omitempty"`
-	Leader   bool    `json:",omitempty"` // the error: nobody is known to lead
-	Final    bool    `json:",omitempty"` // the error: asking again will not help
-	Known    bool    `json:",omitempty"`
-	Index    uint64  `json:",omitempty"`
-	Instance string  `json:",omitempty"`
-	Status   *Status `json:",omitempty"`
+	Error    string         `json:",omitempty"`
+	Leader   bool           `json:",omitempty"` // the error: nobody is known to lead
+	Final    bool           `json:",omitempty"` // the error: asking again will not help
+	Known    bool           `json:",omitempty"`
+	Index    uint64         `json:",omitempty"`
+	Instance string         `json:",omitempty"`
+	Status   *Status        `json:",omitempty"`
+	Local    []LocalReplica `json:",omitempty"`
+	Sums     []byte         `json:",omitempty"` // see packSums
+	Checks   []Check        `json:",omitempty"`
 }
 
 // RefusedError is what a node answered instead of doing what was asked.
@@ -86,11 +98,20 @@ type ReplicaStatus struct {
 }
 
 // ask sends a request to a cluster address.
-func (n *Node) ask(address string, r request) (answer, error) { return ask(n.tls, address, r) }
+func (n *Node) ask(address string, r request) (answer, error) {
+	return n.askFor(address, r, requestPatience)
+}
 
-func ask(config *tls.Config, address string, r request) (answer, error) {
-	const patience = 2 * raftTimeout
-	nc, err := dial(config, address, dialTimeout, hello{For: forRequest})
+// askFor is ask with another patience.
+func (n *Node) askFor(address string, r request, patience time.Duration) (answer, error) {
+	return ask(n.tls, address, r, patience)
+}
+
+// requestPatience is how long an answer may take.
+const requestPatience = 2 * raftTimeout
+
+func ask(config *tls.Config, address string, r request, patience time.Duration) (answer, error) {
+	nc, err := dial(config, address, min(dialTimeout, patience), hello{For: forRequest})
 	if err != nil {
 		return answer{}, err
 	}
@@ -155,6 +176,19 @@ func (n *Node) handle(r request) (answer, error) {
 		return answer{}, n.leadsNothing()
 	case opStatus:
 		return answer{Status: n.Status()}, nil
+	case opLocal:
+		return answer{Local: n.local()}, nil
+	case opCheck:
+		return n.checkLed(), nil
+	case opSums:
+		return n.sums(r)
+	case opPromote:
+		return answer{}, n.promoteHere(r.ID)
+	case opCheckAll:
+		checks, err := n.Check()
+		return answer{Checks: checks}, err
+	case opPromoteAll:
+		return answer{}, n.Promote(r.ID)
 	case opJoin, opRegister, opDrop, opRemove, opTransfer:
 		return n.handleAtLeader(r)
 	}
@@ -314,24 +348,36 @@ func NewClient(address, secret string) (*Client, error) {
 
 // Status asks what the node knows.
 func (c *Client) Status() (*Status, error) {
-	a, err := ask(c.tls, c.address, request{Op: opStatus})
+	a, err := ask(c.tls, c.address, request{Op: opStatus}, requestPatience)
 	return a.Status, err
 }
 
 // Remove takes a node out of the cluster. What it has stays in its folder.
 func (c *Client) Remove(node string) error {
-	_, err := ask(c.tls, c.address, request{Op: opRemove, ID: node})
+	_, err := ask(c.tls, c.address, request{Op: opRemove, ID: node}, requestPatience)
 	return err
 }
 
 // Transfer gives the leadership to a node, or to any other than the present one.
 func (c *Client) Transfer(node string) error {
-	_, err := ask(c.tls, c.address, request{Op: opTransfer, ID: node})
+	_, err := ask(c.tls, c.address, request{Op: opTransfer, ID: node}, requestPatience)
 	return err
 }
 
 // Drain gives all leaderships of the node that is asked to others.
 func (c *Client) Drain() error {
-	_, err := ask(c.tls, c.address, request{Op: opDrain})
+	_, err := ask(c.tls, c.address, request{Op: opDrain}, requestPatience)
 	return err
+}
+
+// Promote makes a node a voter of every group that it is a learner of.
+func (c *Client) Promote(node string) error {
+	_, err := ask(c.tls, c.address, request{Op: opPromoteAll, ID: node}, checkPatience)
+	return err
+}
+
+// Check compares the replicas of all databases.
+func (c *Client) Check() ([]Check, error) {
+	a, err := ask(c.tls, c.address, request{Op: opCheckAll}, checkPatience)
+	return a.Checks, err
 }

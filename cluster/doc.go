@@ -17,8 +17,8 @@
 //
 // # Goroutines
 //
-// Group: the proposer, the collector of results, the watcher of leadership, the one that calls Lead and Follow; Raft has
-// its own. Node: the accept loop, one per connection, the keeper of membership. All end with Close.
+// Group: the proposer, the collector of results, the watcher of leadership, the one that calls Lead and Follow, the counter of
+// elections; Raft has its own. Node: the accept loop, one per connection, the keeper of membership. All end with Close.
 //
 // # Files
 //
@@ -38,6 +38,10 @@
 //	system.go    the system group: nodes and databases
 //	join.go      joining and leaving
 //	keeper.go    membership of groups, learners to voters, leaders to one node
+//	overview.go  what all nodes know together: nodes, replicas, lag
+//	history.go   when a state came to contain which entry
+//	check.go     comparing replicas; promoting
+//	stats.go     counters
 //	route.go     where a client's session runs
 //	admin.go     requests between nodes and of `herd cluster`
 //	log.go       Raft's messages

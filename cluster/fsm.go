@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -69,6 +70,7 @@ func (g *Group) apply(es []txlog.Entry, index uint64) error {
 	defer g.mu.Unlock()
 	applied := g.replica.Applied()
 	g.marks.add(applied, index)
+	g.history.add(time.Now(), applied)
 	g.applied.Store(index)
 	g.durable.Store(uint64(applied))
 	g.changed()
@@ -119,6 +121,7 @@ func (g *Group) completeState(index uint64) error {
 		}
 		g.mu.Lock()
 		g.missing = false
+		g.history.reset()
 		g.marks.reset(g.replica.Applied(), index-1)
 		g.mu.Unlock()
 	}
@@ -135,11 +138,26 @@ func (g *Group) fetch(node string) error {
 		return fmt.Errorf("fetch database %q from node %s: %w", g.opening.Name, node, err)
 	}
 	defer r.Close()
-	if err := g.replica.Restore(r); err != nil {
+	g.counts.fetching.Store(true)
+	defer g.counts.fetching.Store(false)
+	if err := g.replica.Restore(countingReader{r, &g.counts.fetched}); err != nil {
 		return fmt.Errorf("fetch database %q from node %s: %w", g.opening.Name, node, err)
 	}
 	g.log.Info("fetched the database's state", "from", node, "seconds", time.Since(began).Seconds())
 	return nil
+}
+
+// countingReader counts what is read.
+type countingReader struct {
+	r     io.Reader
+	bytes *atomic.Int64
+}
+
+// Read implements io.Reader.
+func (c countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.bytes.Add(int64(n))
+	return n, err
 }
 
 // Snapshot implements raft.FSM.
@@ -173,6 +191,7 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 	defer g.mu.Unlock()
 	g.missing = false
 	g.configs = append(g.configs[:0], configAt{p.ConfigIndex, raft.DecodeConfiguration(p.Config)})
+	g.history.reset()
 	g.marks.reset(g.replica.Applied(), p.Index)
 	g.applied.Store(p.Index)
 	g.durable.Store(uint64(g.replica.Applied()))

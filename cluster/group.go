@@ -97,11 +97,13 @@ type Group struct {
 	last     txlog.Seq
 	missing  bool // the state is not the one that the descriptor says (I4)
 	marks    seqMarks
+	history  history
 	configs  []configAt
 	wake     chan struct{} // closed when durable or epoch changes
 	closed   bool
 
 	stats   txlog.Stats
+	counts  groupStats
 	results chan proposal
 	stop    chan struct{}
 	done    sync.WaitGroup
@@ -169,11 +171,12 @@ func (g *Group) open() (err error) {
 	if g.raft, err = raft.NewRaft(c, (*fsm)(g), g.logs, g.stable, g.snaps, g.o.Transport); err != nil {
 		return err
 	}
-	g.done.Add(4)
+	g.done.Add(5)
 	go g.propose()
 	go g.collect()
 	go g.watch(notify)
 	go g.act()
+	go g.observe()
 	return nil
 }
 

@@ -50,6 +50,8 @@ type Hooks struct {
 	Lead func(oid uint32)
 	// Session serves a client that another node relays; it takes the connection over.
 	Session func(nc net.Conn, client net.Addr)
+	// Bytes tells how large a database's files are; may be nil.
+	Bytes func(oid uint32) int64
 	// Cancel passes a cancel request to the sessions of this node.
 	Cancel func(pid, secret int32)
 }

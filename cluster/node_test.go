@@ -113,7 +113,7 @@ func TestRemovedNode(t *testing.T) {
 	}
 	self := second.self()
 	self.SQL = "127.0.0.1:1"
-	_, err := ask(first.tls, first.o.Address, request{Op: opJoin, Node: &self})
+	_, err := ask(first.tls, first.o.Address, request{Op: opJoin, Node: &self}, requestPatience)
 	var refused *RefusedError
 	if !errors.As(err, &refused) || !refused.Final {
 		t.Errorf("a removed node tells its address: %v", err)

@@ -12,6 +12,7 @@ import (
 type proposal struct {
 	future raft.ApplyFuture
 	epoch  txlog.Epoch
+	began  time.Time
 }
 
 // gather adds entries to the last batch that waits, or begins one. All go into one: it is applied as a whole or not at all.
@@ -71,15 +72,16 @@ func (g *Group) proposeOne() proposal {
 	}
 	g.inflight++
 	g.mu.Unlock()
-	return proposal{g.raft.Apply(b, raftTimeout), epoch}
+	began := time.Now()
+	return proposal{g.raft.Apply(b, raftTimeout), epoch, began}
 }
 
 // collect is the goroutine that sees Raft's answers. That an entry is safe is said by the fsm; here only failures count.
 func (g *Group) collect() {
 	defer g.done.Done()
 	for p := range g.results {
-		began := time.Now()
 		err := p.future.Error()
+		took := time.Since(p.began)
 		g.mu.Lock()
 		g.inflight--
 		if err != nil && p.epoch == g.epoch {
@@ -88,7 +90,9 @@ func (g *Group) collect() {
 		g.cond.Broadcast()
 		g.mu.Unlock()
 		if err != nil {
-			g.log.Warn("entries were not agreed on", "error", err, "after", time.Since(began))
+			g.log.Warn("entries were not agreed on", "error", err, "after", took)
+			continue
 		}
+		g.counts.quorum.Observe(took)
 	}
 }

@@ -39,6 +39,7 @@
 //	database.go    Database: tip, durable, counters
 //	recover.go     opening: the state machine of log entries, replay of a local log
 //	replica.go     a database under a log of several nodes: leading, following, void entries
+//	sum.go         sums of the state at one place of the log, to compare replicas
 //	transfer.go    the whole state as a stream
 //	session.go     Session: floors, slots, advisory locks
 //	tx.go          Tx: statements, changes, savepoints, end
@@ -51,7 +52,7 @@
 //	moves.go       primary-key updates that older snapshots must find
 //	ssi.go         SERIALIZABLE
 //	waits.go       waiting for older writers and snapshots
-//	horizon.go     the age of snapshots in transactions
+//	horizon.go     the age of snapshots in transactions; snapshots.go the snapshots in use
 //	memory.go      eviction and the collector's settings
 //	stats.go       counters
 //	check.go       herd check and herd inspect

@@ -35,6 +35,8 @@ type applier struct {
 	parts     map[uint64]*txParts
 	partBytes int
 	commits   map[uint64]txlog.Seq // the entry behind which their parts are not void; nil: not looked for yet
+
+	sums sums
 }
 
 // txParts is what has been seen of a transaction with parts.
@@ -132,6 +134,8 @@ func (a *applier) entry(pos txlog.Position, e txlog.Entry) error {
 		return nil
 	case txlog.SeqReserve:
 		return db.sequences.apply(e.Payload)
+	case txlog.Sum:
+		return a.sumUp(&e)
 	case txlog.Commit, txlog.Part, txlog.Abort:
 	default:
 		return fmt.Errorf("entry %d is of unknown kind %d: %w", e.Seq, e.Kind, ErrNewerFormat)

@@ -30,6 +30,8 @@ const (
 	Open Kind = 4
 	// SeqReserve reserves sequence values or row ids, outside any transaction.
 	SeqReserve Kind = 5
+	// Sum has every node sum up the state before it, to be compared. It has no payload.
+	Sum Kind = 6
 )
 
 // String returns the kind's name, for inspection.
@@ -45,6 +47,8 @@ func (k Kind) String() string {
 		return "open"
 	case SeqReserve:
 		return "seqreserve"
+	case Sum:
+		return "sum"
 	}
 	return fmt.Sprintf("kind%d", uint8(k))
 }
@@ -145,6 +149,28 @@ type Replica interface {
 	Lead(epoch Epoch) error
 	// Follow ends it: what is ordered and was not applied is dropped. Appends and waits have begun to fail with ErrLost.
 	Follow() error
+}
+
+// Summer is a Replica that can sum up its state at one place of the log, the same on all nodes.
+type Summer interface {
+	// SumUp appends a Sum entry, which this node has to lead for, and returns its place. The entry may not be durable yet.
+	SumUp() (Place, error)
+	// Sums returns the sums of the state before the entry at a place, in order of the trees' numbers. ok is false when the entry was not
+	// applied here, or too many others were after it.
+	Sums(p Place) (sums []TreeSum, ok bool)
+}
+
+// Place is an entry of one epoch.
+type Place struct {
+	Epoch Epoch
+	Seq   Seq
+}
+
+// TreeSum is the number of rows of a tree of the database and the sum of their hashes.
+type TreeSum struct {
+	Tree uint32
+	Rows uint64
+	Sum  uint64
 }
 
 // Opening is what a database tells the log that it opens.
