@@ -10,7 +10,8 @@
 //
 // The log is one sequence of bytes; a [Position] counts them over all segments, headers and unused tails included.
 // Segments are files filled with zeros (or recycled) before use, because overwriting allocated bytes lets fdatasync
-// leave the file system's journal alone. Entries go out in flush groups. A group's CRC32C covers its header (magic,
+// leave the file system's journal alone. Entries go out in flush groups, each with one call that writes and syncs it
+// (vfs.WriteSync). A group's CRC32C covers its header (magic,
 // format version, segment number, position, end of the previous group, length, synced) and its entries, so recycled
 // bytes never pass for a group. While one fsync runs the next group gathers; nobody waits for a group to fill.
 //

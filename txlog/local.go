@@ -101,9 +101,8 @@ type Local struct {
 	spareEnd []int
 	rare     int // groups since one needed a large buffer
 	waiting  []*waiter
-	segs     []*segment // the writer's scratch space
-	last     Seq        // last appended
-	reserved int64      // cost of reservations not yet appended
+	last     Seq   // last appended
+	reserved int64 // cost of reservations not yet appended
 	cur      *segment
 	ready    []*segment // prepared, in order, behind cur
 	old      []*segment // full, in order, before cur

@@ -2,6 +2,8 @@ package txlog
 
 import (
 	"time"
+
+	"herd/internal/vfs"
 )
 
 // chunk is a flush group ready to be written.
@@ -26,7 +28,7 @@ func (l *Local) write() {
 			failed := l.err != nil
 			l.mu.Unlock()
 			if !failed {
-				l.syncAll(l.unsyncedSegments(nil))
+				l.syncAll(l.unsyncedSegments())
 			}
 			return
 		}
@@ -34,7 +36,7 @@ func (l *Local) write() {
 			l.wantSync = false
 			end := l.prevEnd
 			l.mu.Unlock()
-			if !l.syncAll(l.unsyncedSegments(nil)) {
+			if !l.syncAll(l.unsyncedSegments()) {
 				return
 			}
 			l.setSynced(end)
@@ -87,7 +89,7 @@ func (l *Local) layOut(chunks []chunk, buf []byte, ends []int) []chunk {
 		last, _, _ := decodeEntry(buf[lastStart(ends, j-1):])
 		chunks = append(chunks, chunk{seg: l.cur, off: l.cur.off, data: data, end: end, last: last.Seq})
 		l.cur.off += int64(len(data))
-		l.cur.unsynced = true
+		l.cur.unsynced = l.o.Mode != SyncAlways // else it is written durably, and nobody asks before
 		l.prevEnd = end
 		start, i = ends[j-1], j
 	}
@@ -106,7 +108,7 @@ func lastStart(ends []int, i int) int {
 func (l *Local) flush(chunks []chunk) bool {
 	var size int64
 	for _, c := range chunks {
-		if _, err := c.seg.file.WriteAt(labelWrite, c.data, c.off); err != nil {
+		if err := l.writeChunk(c); err != nil {
 			l.fail(err)
 			return false
 		}
@@ -114,32 +116,38 @@ func (l *Local) flush(chunks []chunk) bool {
 	}
 	l.stats.Bytes.Add(size)
 	l.stats.Groups.Add(int64(len(chunks)))
-	l.mu.Lock()
-	want := l.o.Mode == SyncAlways || l.wantSync
-	l.wantSync = false
-	l.mu.Unlock()
-	if !want {
-		return true
-	}
-	if !l.syncAll(l.unsyncedSegments(chunks)) {
-		return false
+	if l.o.Mode != SyncAlways {
+		l.mu.Lock()
+		want := l.wantSync
+		l.wantSync = false
+		l.mu.Unlock()
+		if !want {
+			return true
+		}
+		if !l.syncAll(l.unsyncedSegments()) {
+			return false
+		}
 	}
 	l.setSynced(chunks[len(chunks)-1].end)
 	return true
 }
 
-// unsyncedSegments returns the segments with writes that were not synced, oldest first.
-func (l *Local) unsyncedSegments(chunks []chunk) []*segment {
-	if len(chunks) > 0 && l.o.Mode == SyncAlways { // only what is in hand can be unsynced
-		segs := append(l.segs[:0], chunks[0].seg)
-		for _, c := range chunks[1:] {
-			if c.seg != segs[len(segs)-1] {
-				segs = append(segs, c.seg)
-			}
-		}
-		l.segs = segs
-		return segs
+// writeChunk writes one chunk, durably when the mode asks for that.
+func (l *Local) writeChunk(c chunk) error {
+	if l.o.Mode != SyncAlways {
+		_, err := c.seg.file.WriteAt(labelWrite, c.data, c.off)
+		return err
 	}
+	start := time.Now()
+	if err := vfs.WriteSync(c.seg.file, labelWrite, labelSync, c.data, c.off); err != nil {
+		return err
+	}
+	l.stats.Sync.Observe(time.Since(start))
+	return nil
+}
+
+// unsyncedSegments returns the segments with writes that were not synced, oldest first.
+func (l *Local) unsyncedSegments() []*segment {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var segs []*segment

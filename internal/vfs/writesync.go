@@ -1,0 +1,55 @@
+package vfs
+
+import (
+	"errors"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncWriter is a file that writes and syncs in one call.
+type syncWriter interface {
+	writeSync(p []byte, off int64) error
+}
+
+// WriteSync writes p at off and makes it durable: WriteAt under the label write, then Sync under the label sync, but where the
+// operating system has one call for both, that one. What was written before and elsewhere in the file need not be durable
+// afterwards. After an error the file's state is unknown, as with Sync.
+func WriteSync(f File, write, sync Label, p []byte, off int64) error {
+	if w, ok := f.(syncWriter); ok && !noWriteSync.Load() {
+		err := w.writeSync(p, off)
+		if !errors.Is(err, errNoWriteSync) {
+			return err
+		}
+		noWriteSync.Store(true)
+	}
+	if _, err := f.WriteAt(write, p, off); err != nil {
+		return err
+	}
+	return f.Sync(sync)
+}
+
+// noWriteSync is set when a file system does not know the call.
+var noWriteSync atomic.Bool
+
+var errNoWriteSync = errors.New("no synchronous write of a part of a file")
+
+// writeSync is one system call where write and fdatasync are two that both wait: a sync of 4 KiB took 0.30 ms and 75 us of
+// processor time against 0.38 ms and 131 us.
+func (o osFile) writeSync(p []byte, off int64) error {
+	fd := int(o.f.Fd())
+	for len(p) > 0 {
+		n, err := unix.Pwritev2(fd, [][]byte{p}, off, unix.RWF_DSYNC)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.ENOSYS || err == unix.EOPNOTSUPP:
+			return errNoWriteSync
+		case err != nil:
+			return &os.PathError{Op: "pwritev2", Path: o.f.Name(), Err: err}
+		}
+		p, off = p[n:], off+int64(n)
+	}
+	return nil
+}
