@@ -242,6 +242,27 @@ func (n *Node) remove(id string) error {
 	return n.system.raft.RemoveServer(raft.ServerID(id), 0, raftTimeout).Error()
 }
 
+// Remove takes a node out of the cluster, Transfer gives the leaderships to a node ("" is any other), Drain gives those of a node
+// to others.
+func (n *Node) Remove(id string) error { return n.update(request{Op: opRemove, ID: id}) }
+
+// Transfer: see Remove.
+func (n *Node) Transfer(id string) error { return n.update(request{Op: opTransfer, ID: id}) }
+
+// Drain: see Remove.
+func (n *Node) Drain(id string) error {
+	if id == n.o.ID {
+		_, err := n.handle(request{Op: opDrain})
+		return err
+	}
+	x, ok := n.system.node(id)
+	if !ok {
+		return fmt.Errorf("there is no node %s", id)
+	}
+	_, err := n.ask(x.Address, request{Op: opDrain})
+	return err
+}
+
 // transferTo gives the system group to a node; the databases follow it. "" is any other node.
 func (n *Node) transferTo(id string) error {
 	if id == "" {

@@ -48,6 +48,7 @@ func (in *instance) startNode() error {
 		Lead:    in.lead,
 		Session: in.listener.ServeRelayed,
 		Cancel:  in.listener.Cancel,
+		Bytes:   in.databaseBytes,
 	})
 	if !in.node.Founding() {
 		return nil
@@ -130,6 +131,7 @@ The cluster's secret comes from server.cluster.secret, best as HERD_SERVER_CLUST
 	add("drain", "Give all leaderships of the node at --cluster-address to others, before it is stopped", cobra.NoArgs, func(cl *cluster.Client, _ []string, out io.Writer) error {
 		return done(out, cl.Drain(), "the node leads nothing any more")
 	})
+	addClusterChecks(add)
 	return c
 }
 

@@ -11,7 +11,7 @@ import (
 
 // sources name the counters that /metrics shows.
 func (in *instance) sources() []web.Source {
-	return []web.Source{in.sessionMetrics, in.engineMetrics, in.memoryMetrics}
+	return []web.Source{in.sessionMetrics, in.engineMetrics, in.memoryMetrics, in.clusterMetrics}
 }
 
 // errStopping is what /healthz answers while the server ends.

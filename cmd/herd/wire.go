@@ -133,7 +133,7 @@ func (in *instance) sessionOptions(fsys vfs.FS, verifier string) session.Options
 		Settings: settings, Logger: in.logger,
 	}
 	if in.node != nil {
-		o.Cluster = in.node
+		o.Cluster = clusterView{in.node}
 	}
 	return o
 }

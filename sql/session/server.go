@@ -34,14 +34,6 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// Cluster is what sessions need of the nodes that share the databases.
-type Cluster interface {
-	// Await returns when a database that was just made leads here and the other nodes know of it.
-	Await(oid uint32) error
-	// Dropped tells them that it is no more.
-	Dropped(oid uint32) error
-}
-
 // Server is what the sessions of a process share.
 type Server struct {
 	opts     Options

@@ -53,7 +53,7 @@ func (e *environment) SystemRows(function string, args []types.Datum) ([][]types
 		rows, err := s.zoneRows()
 		return rows, true, err
 	}
-	return nil, false, nil
+	return s.clusterRows(function, args)
 }
 
 // sessionList returns the sessions in order of their numbers.

@@ -62,9 +62,17 @@ func ownRows(catalog string, columns []string) string {
 		for i := range ownFunctions {
 			row(ownFunctions[i].proc())
 		}
+		for i := range clusterFunctions {
+			row(clusterFunctions[i].proc())
+		}
 	case "pg_class", "pg_type", "pg_rewrite", "pg_attribute", "pg_depend":
 		for i := range ownViews {
 			for _, r := range ownViews[i].rows(catalog) {
+				row(r)
+			}
+		}
+		for i := range clusterViews {
+			for _, r := range clusterViews[i].rows(catalog) {
 				row(r)
 			}
 		}
@@ -158,6 +166,7 @@ var ownTypes = map[types.OID][5]string{
 	types.TextOID: {"-1", "f", "i", "x", "100"}, types.Int8OID: {"8", "t", "d", "p", "0"}, types.Int4OID: {"4", "t", "i", "p", "0"},
 	types.OIDOID: {"4", "t", "i", "p", "0"}, types.TimestampTZOID: {"8", "t", "d", "p", "0"}, types.IntervalOID: {"16", "f", "d", "p", "0"},
 	types.NameOID: {"64", "f", "c", "p", "950"},
+	types.BoolOID: {"1", "t", "c", "p", "0"}, types.Float8OID: {"8", "t", "d", "p", "0"},
 }
 
 // attributes are the view's rows of pg_attribute.

@@ -1,0 +1,195 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"herd/sql/sqlerr"
+	"herd/sql/types"
+)
+
+// Cluster is what sessions need of the nodes that share the databases.
+type Cluster interface {
+	// Await returns when a database that was just made leads here and the other nodes know of it.
+	Await(oid uint32) error
+	// Dropped tells them that it is no more.
+	Dropped(oid uint32) error
+	// Overview asks all nodes what they have.
+	Overview() ClusterOverview
+	// Check compares the replicas of all databases with their leaders'.
+	Check() ([]ClusterCheck, error)
+	// Remove takes a node out; Promote makes it a voter of all databases; Transfer has it lead; Drain has others lead.
+	Remove(node string) error
+	Promote(node string) error
+	Transfer(node string) error
+	Drain(node string) error
+}
+
+// ClusterOverview is what all nodes that can be reached know together.
+type ClusterOverview struct {
+	Nodes     []ClusterNode
+	Databases []ClusterDatabase
+}
+
+// ClusterNode is one node. Failed says why it could not be asked.
+type ClusterNode struct {
+	Node, Address, SQL string
+	Leads, Self        bool
+	Failed             string
+}
+
+// ClusterDatabase is one database with its replicas.
+type ClusterDatabase struct {
+	OID                         uint32
+	Name, Leader, LeaderAddress string
+	Term, Entry                 uint64
+	Replicas                    []ClusterReplica
+}
+
+// ClusterReplica is one replica. Known: its node could be asked; Lagged: its lag is known.
+type ClusterReplica struct {
+	Node, Address, State              string
+	Leads, Voter, Known, Lagged       bool
+	Term, Entry, LagEntries           uint64
+	Lag                               time.Duration
+	LogBytes, DataBytes, FetchedBytes int64
+}
+
+// ClusterCheck is the result of comparing one replica.
+type ClusterCheck struct {
+	Database, Node, State, Detail string
+	Entry, Rows, Sum              uint64
+	Trees                         int
+}
+
+// clusterRows are the rows of the functions about the cluster; ok is false when the function is none of them.
+func (s *Session) clusterRows(function string, args []types.Datum) (rows [][]types.Datum, ok bool, err error) {
+	c := s.srv.opts.Cluster
+	switch function {
+	case "herd_nodes", "herd_databases", "herd_replicas":
+		if c == nil {
+			return nil, true, nil
+		}
+		o := c.Overview()
+		switch function {
+		case "herd_nodes":
+			return nodeRows(&o), true, nil
+		case "herd_databases":
+			return databaseRows(&o), true, nil
+		}
+		return replicaRows(&o), true, nil
+	case "herd_cluster_check":
+		if err := s.mayManageCluster(function); err != nil {
+			return nil, true, err
+		}
+		list, err := c.Check()
+		return checkRows(list), true, clusterError(function, err)
+	}
+	do := map[string]func(string) error{}
+	if c != nil {
+		do = map[string]func(string) error{"herd_cluster_remove": c.Remove, "herd_cluster_promote": c.Promote, "herd_cluster_transfer": c.Transfer,
+			"herd_cluster_drain": c.Drain}
+	}
+	switch function {
+	case "herd_cluster_remove", "herd_cluster_promote", "herd_cluster_transfer", "herd_cluster_drain":
+		if err := s.mayManageCluster(function); err != nil {
+			return nil, true, err
+		}
+		err := do[function](string(args[0].B))
+		return [][]types.Datum{{types.Text("done")}}, true, clusterError(function, err)
+	}
+	return nil, false, nil
+}
+
+// mayManageCluster refuses what only superusers may do, and what only a cluster can.
+func (s *Session) mayManageCluster(function string) error {
+	if s.srv.opts.Cluster == nil {
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "%s(): this server is not a node of a cluster", function)
+	}
+	if !s.superuser {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for function %s", function)
+	}
+	return nil
+}
+
+func clusterError(function string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "%s(): %v", function, err)
+}
+
+func count(n uint64) types.Datum { return types.Int(int64(n)) }
+
+func nodeRows(o *ClusterOverview) (rows [][]types.Datum) {
+	for _, n := range o.Nodes {
+		rows = append(rows, []types.Datum{types.Text(n.Node), types.Text(n.Address), types.Text(n.SQL), types.Bool(n.Leads), types.Bool(n.Self),
+			types.Bool(n.Failed == ""), textOrNull(n.Failed)})
+	}
+	return rows
+}
+
+// databaseName is what the views call a database: the one of roles and databases has no name.
+func databaseName(name string) types.Datum {
+	if name == "" {
+		name = "(system)"
+	}
+	return types.Text(name)
+}
+
+func databaseRows(o *ClusterOverview) (rows [][]types.Datum) {
+	for _, d := range o.Databases {
+		voters := int64(0)
+		for _, r := range d.Replicas {
+			if r.Voter {
+				voters++
+			}
+		}
+		row := []types.Datum{types.Int(int64(d.OID)), databaseName(d.Name), types.NullDatum, types.NullDatum, types.NullDatum, types.NullDatum,
+			types.Int(int64(len(d.Replicas))), types.Int(voters)}
+		if d.Leader != "" {
+			row[2], row[3], row[4], row[5] = types.Text(d.Leader), types.Text(d.LeaderAddress), count(d.Term), count(d.Entry)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func replicaRows(o *ClusterOverview) (rows [][]types.Datum) {
+	for _, d := range o.Databases {
+		for _, r := range d.Replicas {
+			role := "follower"
+			if r.Leads {
+				role = "leader"
+			}
+			row := []types.Datum{databaseName(d.Name), types.Text(r.Node), types.Text(r.Address), types.NullDatum, types.Bool(r.Voter), types.Text(r.State)}
+			for range 7 {
+				row = append(row, types.NullDatum)
+			}
+			if r.Known {
+				row[3], row[6], row[7] = types.Text(role), count(r.Term), count(r.Entry)
+				row[10], row[11], row[12] = types.Int(r.LogBytes), types.Int(r.DataBytes), types.Int(r.FetchedBytes)
+			}
+			if r.Lagged {
+				row[8], row[9] = count(r.LagEntries), types.Float(r.Lag.Seconds())
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func checkRows(list []ClusterCheck) (rows [][]types.Datum) {
+	for _, c := range list {
+		row := []types.Datum{databaseName(c.Database), textOrNull(c.Node), types.NullDatum, types.NullDatum, types.NullDatum, types.NullDatum,
+			types.Text(c.State), textOrNull(c.Detail)}
+		if c.Entry != 0 {
+			row[2] = count(c.Entry)
+		}
+		if c.Trees != 0 {
+			row[3], row[4], row[5] = types.Int(int64(c.Trees)), count(c.Rows), types.Text(fmt.Sprintf("%016x", c.Sum))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
