@@ -222,6 +222,7 @@ func (t *Tx) commitBig(class spaceClass) error {
 			fork.Abandon()
 			return nil
 		})
+		fork.Discard()
 		db.log.Cancel(room)
 	}
 	s.req.tx, s.req.changes, s.req.payload = nil, nil, nil

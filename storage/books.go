@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -46,24 +47,36 @@ func (k *books) remove(h *btree.Handle, b *btree.Block) {
 
 // adopt books the new blocks of a version and returns their bytes.
 func (k *books) adopt(hs []*btree.Handle) (bytes int64) {
-	k.mu.Lock()
-	for _, h := range hs {
-		if h.Slot != 0 || h.Flag(btree.FlagDead) {
-			continue
+	for part := range slices.Chunk(hs, booksStep) {
+		k.mu.Lock()
+		for _, h := range part {
+			if h.Slot != 0 || h.Flag(btree.FlagDead) {
+				continue
+			}
+			b := h.Block()
+			k.add(h, b)
+			bytes += b.Cost()
 		}
-		b := h.Block()
-		k.add(h, b)
-		bytes += b.Cost()
+		k.mu.Unlock()
 	}
-	k.mu.Unlock()
 	k.dirty.Add(bytes)
 	return bytes
 }
+
+// booksStep is how many blocks are booked while others wait for the books.
+const booksStep = 512
 
 // bury takes dead blocks out and returns the bytes that were booked for them. The blocks are also cut off their handles:
 // old roots stay reachable for a while (the last checkpoint's, a snapshot somebody forgot) and must not keep what was
 // replaced since in memory. Nobody can be reading them: that is what dead means.
 func (k *books) bury(hs []*btree.Handle) (bytes int64) {
+	for part := range slices.Chunk(hs, booksStep) {
+		bytes += k.buryPart(part)
+	}
+	return bytes
+}
+
+func (k *books) buryPart(hs []*btree.Handle) (bytes int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, h := range hs {

@@ -220,6 +220,7 @@ func (st *Store) manifestOf(s *Snapshot, meta Meta) Manifest {
 		m.Roots = append(m.Roots, e)
 		return true
 	})
+	st.count(s.ver)
 	// In one step: what is buried in between would be taken off twice, and a file with live bytes would look dead (I5).
 	st.retired.mu.Lock()
 	defer st.retired.mu.Unlock()

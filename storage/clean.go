@@ -141,7 +141,10 @@ func (st *Store) correctLive(s *Snapshot, no uint32, found int64) {
 	if pending > 0 || st.forkActive.Load() != nil || s.ver < st.written.Load() {
 		return
 	}
-	held := st.liveAt(noVersion)[no]
+	held, ok := st.heldIn(no)
+	if !ok {
+		return
+	}
 	st.segments.mu.Lock()
 	defer st.segments.mu.Unlock()
 	if seg := st.segments.all[no]; seg != nil && seg.live > found+held {

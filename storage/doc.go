@@ -39,6 +39,8 @@
 //	I6  After a failed sync nothing is written any more (ErrBroken).
 //	I7  A manifest names only synced segments: those that a fork writes are kept out until a checkpoint has synced them.
 //	I8  A checkpointed snapshot is never older than the manifest's, nor than one that Spill was called with.
+//	I9  Whatever a commit waits for is done in steps of bounded size: releasing what was replaced, booking, counting dead
+//	    bytes, and spilling. None of the locks that a commit takes is held while the disk works.
 //
 // # Formats
 //
@@ -63,7 +65,7 @@
 //	               overrun.go their stretches of new rows, which a commit takes over
 //	view.go        View; sum.go its checksums
 //	cursor.go      Cursor, KeyBuf
-//	pins.go        ReaderSlot, retire lists
+//	pins.go        ReaderSlot; retired.go the retire lists
 //	books.go       the ring and its clock
 //	load.go        loading, eviction, Touch
 //	segment.go     segment files; writer.go appending to them

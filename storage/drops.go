@@ -13,6 +13,7 @@ func (st *Store) Maintain() error {
 	}
 	st.expandDrops(noVersion)
 	st.release()
+	st.spill.sweep()
 	if !st.ckptMu.TryLock() {
 		return nil
 	}
@@ -44,7 +45,7 @@ func (st *Store) expandDrops(ver uint64) {
 		for i, x := range r.drops {
 			if x == d { // still dropped: Rewind may have brought it back meanwhile
 				r.drops = append(r.drops[:i], r.drops[i+1:]...)
-				r.groups = append(r.groups, group{d.ver, hs})
+				r.groups = append(r.groups, group{ver: d.ver, handles: hs})
 				break
 			}
 		}

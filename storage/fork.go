@@ -156,12 +156,11 @@ func (f *Fork) Finish(seq Seq, tip *Snapshot) (*Snapshot, error) {
 	return next, nil
 }
 
-// Abandon drops the fork.
+// Abandon drops the fork. Call under the commit mutex, and Discard afterwards without it.
 func (f *Fork) Abandon() {
 	st := f.st
 	f.leave()
-	st.forkActive.Store(nil)
-	var memory, disk []*btree.Handle
+	memory, disk := f.created[:0], []*btree.Handle(nil)
 	for _, h := range f.created {
 		if h.Addr() == 0 {
 			memory = append(memory, h)
@@ -169,12 +168,18 @@ func (f *Fork) Abandon() {
 			disk = append(disk, h)
 		}
 	}
-	st.account(-st.books.bury(memory))
+	f.created = memory
 	if len(disk) > 0 { // the frames of blocks that are in f.retired too are in here: they were created by the fork
 		st.retired.mu.Lock()
-		st.retired.groups = append(st.retired.groups, group{st.newest.Load(), disk})
+		st.retired.groups = append(st.retired.groups, group{ver: st.newest.Load(), handles: disk})
 		st.retired.mu.Unlock()
 	}
+	st.forkActive.Store(nil)
+}
+
+// Discard takes the blocks of an abandoned fork out of memory, while others commit.
+func (f *Fork) Discard() {
+	f.st.account(-f.st.books.bury(f.created))
 	f.slot.Close()
 	f.created, f.retired, f.tip, f.drops = nil, nil, nil, nil
 }

@@ -62,6 +62,7 @@ func TestFork(t *testing.T) {
 			}
 			if _, there := f.model[big[0].Tree]; !there || round%4 == 3 {
 				fork.Abandon()
+				fork.Discard()
 				f.compare(View{Snap: f.tip}, f.model)
 				f.checkpoint()
 				f.notes()

@@ -465,6 +465,7 @@ func (f *fixture) own() {
 		must(f.t, fork.Graft(o))
 		must(f.t, fork.Merge(o.Walk().Next(nil, f.r.Intn(50))))
 		fork.Abandon()
+		fork.Discard()
 		o.Reset()
 		f.compare(View{Snap: f.tip}, f.model)
 		return

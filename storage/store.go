@@ -42,6 +42,7 @@ type Store struct {
 	unsynced   []*segment // guarded by unsyncedMu: written by forks, for the next checkpoint to sync
 
 	evictMu    sync.Mutex // one eviction at a time
+	spillAt    int        // guarded by ckptMu: handles of the retire list, from the beginning of time, that Spill has looked at
 	ckptMu     sync.Mutex // one checkpoint, cleaning or spill at a time; guards writer, lastRoots and cleaned
 	writer     *segmentWriter
 	lastRoots  *roots

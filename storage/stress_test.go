@@ -167,6 +167,7 @@ func (s *stress) fork(r *rand.Rand, n uint64) {
 	s.forked = false
 	if r.Intn(4) == 0 {
 		f.Abandon()
+		f.Discard()
 		return
 	}
 	tip := s.tip.Load()

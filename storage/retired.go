@@ -1,0 +1,396 @@
+package storage
+
+import (
+	"runtime"
+	"sort"
+	"sync"
+
+	"herd/storage/btree"
+)
+
+// mark ends the handles that version ver retired: they lie in retired.handles up to index end, counted from the
+// beginning of time.
+type mark struct {
+	ver   uint64
+	end   int
+	bytes int64
+}
+
+// deadBytes are bytes of a segment that no version from ver on needs; the manifest may still.
+type deadBytes struct {
+	ver   uint64
+	seg   uint32
+	bytes int64
+}
+
+// retired is what was replaced and may still be read: a queue by version.
+type retired struct {
+	mu      sync.Mutex
+	base    int // how many handles were taken from the front
+	handles []*btree.Handle
+	marks   []mark
+	bytes   int64
+	groups  []group     // dropped trees after their expansion
+	drops   []drop      // dropped trees before it
+	dead    []deadBytes // released, but younger than the manifest
+	settled int         // dead[:settled] are younger than the manifest of version have
+	have    uint64
+	due     int // number of handles at which Apply releases
+	// counted are the bytes by segment of what is still in the queue up to index countedTo, from the beginning of time, and
+	// of the groups up to group.counted. All was retired up to the version of a manifest: nobody writes it any more and its
+	// place is final.
+	counted   map[uint32]int64
+	countedTo int
+	branches  int // how often takeBack has made retired blocks live again
+}
+
+// group is the blocks of one dropped tree.
+type group struct {
+	ver     uint64
+	handles []*btree.Handle
+	counted int // handles that are in retired.counted
+}
+
+// drop is a dropped tree whose blocks have not been listed yet: that needs reads and is done by Maintain.
+type drop struct {
+	ver uint64
+	tr  *tree
+}
+
+const (
+	// releaseStep is how many blocks are released while commits wait.
+	releaseStep = 512
+	// releaseShare is how many blocks a commit releases at most, besides as many as it has replaced: the end of a long
+	// reader, or a dropped table, leaves more than one commit can take away without delay.
+	releaseShare = 128
+	// countStep is how many retired blocks are looked at while commits wait.
+	countStep = 8192
+)
+
+// install puts a new version into the books: its new blocks into the ring, the replaced ones on its retire list.
+func (st *Store) install(ver uint64, created, old []*btree.Handle, drops []*tree) {
+	made := st.books.adopt(created)
+	if f := st.forkActive.Load(); f != nil {
+		f.noteTip(created)
+	}
+	var bytes int64
+	for _, h := range old {
+		if b := h.Block(); b != nil {
+			bytes += b.Cost()
+		}
+	}
+	st.account(made)
+	st.retire(ver, old, bytes, drops)
+}
+
+// retire puts the blocks that version ver does not have any more on its list, and makes ver the newest version.
+func (st *Store) retire(ver uint64, old []*btree.Handle, bytes int64, drops []*tree) {
+	r := &st.retired
+	r.mu.Lock()
+	if len(old) > 0 {
+		r.handles = append(r.handles, old...)
+		r.marks = append(r.marks, mark{ver, r.base + len(r.handles), bytes})
+		r.bytes += bytes
+	}
+	for _, tr := range drops {
+		if tr.root.H != nil {
+			r.drops = append(r.drops, drop{ver, tr})
+		}
+	}
+	due := len(r.handles) >= max(r.due, 256)
+	st.newest.Store(ver)
+	r.mu.Unlock()
+	if due {
+		st.releaseSome(releaseShare + 2*min(len(old), releaseStep))
+	}
+}
+
+// release drops the retired blocks that no pin needs any more from the ring and the books. Commits go on between its
+// steps.
+func (st *Store) release() {
+	for st.releaseSome(releaseStep) {
+		runtime.Gosched()
+	}
+}
+
+// releaseSome is release for about so many blocks. It tells whether there may be more to release.
+func (st *Store) releaseSome(most int) (more bool) {
+	r := &st.retired
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := most
+	// What a former call has left lies below the bound that it found; a new one costs a look at every slot.
+	bound := st.released.Load() >> 1
+	freed := st.releaseFront(bound, &left) + st.releaseGroups(bound, &left)
+	if left > 0 {
+		bound = st.raiseBound()
+		freed += st.releaseFront(bound, &left) + st.releaseGroups(bound, &left)
+	}
+	more = left <= 0
+	r.due = 2 * len(r.handles)
+	if slots := st.slots.list.Load(); slots != nil {
+		r.due = max(r.due, len(*slots)/4)
+	}
+	if more {
+		r.due = 0 // the next commit goes on
+	}
+	st.settle()
+	st.account(-freed)
+	return more
+}
+
+// raiseBound forbids pins of versions that nobody pins now and returns the lowest version that may be pinned.
+// retired.mu is held.
+func (st *Store) raiseBound() uint64 {
+	before := st.released.Load() >> 1
+	bound, _ := st.slots.lowest(st.newest.Load())
+	if bound > before {
+		st.released.Store(bound<<1 | 1)
+		again, _ := st.slots.lowest(bound)
+		bound = max(again, before)
+		st.released.Store(bound << 1)
+	}
+	return max(bound, before)
+}
+
+// releaseFront buries blocks from the front of the queue. retired.mu is held.
+func (st *Store) releaseFront(bound uint64, left *int) (freed int64) {
+	r := &st.retired
+	n := 0
+	for ; n < len(r.marks) && r.marks[n].ver <= bound && *left > 0; n++ {
+		m := &r.marks[n]
+		take := min(m.end-r.base, *left)
+		bytes := st.bury(m.ver, r.handles[:take])
+		freed += bytes
+		r.uncount(r.handles[:max(0, min(take, r.countedTo-r.base))])
+		if r.base+take == m.end {
+			bytes = m.bytes // what was booked when it was retired, blocks that were evicted since included
+		}
+		bytes = min(bytes, m.bytes)
+		m.bytes -= bytes
+		r.bytes -= bytes
+		clear(r.handles[:take])
+		r.handles, r.base = r.handles[take:], r.base+take
+		*left -= take
+		if r.base < m.end {
+			break
+		}
+	}
+	r.marks = r.marks[n:]
+	if len(r.handles) == 0 { // lets the array behind go
+		r.handles, r.marks = nil, nil
+	}
+	r.countedTo = max(r.countedTo, r.base)
+	return freed
+}
+
+// releaseGroups buries blocks of dropped trees. retired.mu is held.
+func (st *Store) releaseGroups(bound uint64, left *int) (freed int64) {
+	r := &st.retired
+	keep := r.groups[:0]
+	for _, g := range r.groups {
+		if g.ver <= bound && *left > 0 {
+			take := min(len(g.handles), *left)
+			freed += st.bury(g.ver, g.handles[:take])
+			r.uncount(g.handles[:min(take, g.counted)])
+			clear(g.handles[:take])
+			g.handles, g.counted = g.handles[take:], max(0, g.counted-take)
+			*left -= take
+		}
+		if len(g.handles) > 0 {
+			keep = append(keep, g)
+		}
+	}
+	clear(r.groups[len(keep):])
+	r.groups = keep
+	return freed
+}
+
+// bury takes blocks that nobody reads any more out of ring and books. retired.mu is held.
+func (st *Store) bury(ver uint64, hs []*btree.Handle) (freed int64) {
+	freed = st.books.bury(hs)
+	for _, h := range hs {
+		ref := h.Ref()
+		if ref.Addr == 0 || ref.Addr.Scratch() {
+			if ref.Addr != 0 {
+				st.spill.dead(ref)
+			}
+			continue
+		}
+		if n := len(st.retired.dead); n > 0 {
+			if d := &st.retired.dead[n-1]; d.ver == ver && d.seg == ref.Addr.Segment() {
+				d.bytes += int64(ref.Size)
+				continue
+			}
+		}
+		st.retired.dead = append(st.retired.dead, deadBytes{ver, ref.Addr.Segment(), int64(ref.Size)})
+	}
+	return freed
+}
+
+// settle takes dead bytes that the manifest does not need either off their segments. retired.mu is held.
+func (st *Store) settle() {
+	r := &st.retired
+	have := st.manifestVer.Load()
+	if have != r.have { // between two manifests only what is new needs a look
+		r.have, r.settled = have, 0
+	}
+	keep := r.dead[:r.settled]
+	for _, d := range r.dead[r.settled:] {
+		if d.ver <= have {
+			st.segments.addLive(d.seg, -d.bytes)
+		} else {
+			keep = append(keep, d)
+		}
+	}
+	r.dead, r.settled = keep, len(keep)
+}
+
+// count brings counted up to what version ver has retired, step by step: commits go on in between. ver is the version of
+// a manifest that is being made: what was retired before has got the place it will ever have.
+func (st *Store) count(ver uint64) {
+	for st.countSome(ver, countStep) {
+		runtime.Gosched()
+	}
+}
+
+func (st *Store) countSome(ver uint64, most int) (more bool) {
+	r := &st.retired
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := most
+	at := max(r.countedTo, r.base)
+	if end := min(r.retiredBy(ver), at+left); end > at {
+		r.addCounted(r.handles[at-r.base:end-r.base], 1)
+		r.countedTo = end
+		left -= end - at
+	}
+	for i := range r.groups {
+		if g := &r.groups[i]; g.ver <= ver {
+			end := min(len(g.handles), g.counted+left)
+			r.addCounted(g.handles[g.counted:end], 1)
+			left -= end - g.counted
+			g.counted = end
+		}
+	}
+	return left <= 0
+}
+
+// addCounted adds the bytes of blocks to counted, or with sign -1 takes them off. mu is held.
+func (r *retired) addCounted(hs []*btree.Handle, sign int64) {
+	if r.counted == nil {
+		r.counted = map[uint32]int64{}
+	}
+	for _, h := range hs {
+		if ref := h.Ref(); ref.Addr != 0 && !ref.Addr.Scratch() {
+			r.counted[ref.Addr.Segment()] += sign * int64(ref.Size)
+		}
+	}
+}
+
+// uncount takes blocks off counted that leave the queue or a group. mu is held.
+func (r *retired) uncount(hs []*btree.Handle) { r.addCounted(hs, -1) }
+
+// retiredBy returns the index behind the handles retired up to version ver, from the beginning of time. mu is held.
+func (r *retired) retiredBy(ver uint64) int {
+	n := sort.Search(len(r.marks), func(i int) bool { return r.marks[i].ver > ver })
+	if n == 0 {
+		return r.base
+	}
+	return r.marks[n-1].end
+}
+
+// liveAt returns, per segment, the dead bytes that are still booked although version ver, for which count was called,
+// does not reach them. mu is held.
+func (r *retired) liveAt(ver uint64) map[uint32]int64 {
+	out := map[uint32]int64{}
+	for seg, bytes := range r.counted {
+		if bytes == 0 {
+			delete(r.counted, seg)
+			continue
+		}
+		out[seg] = bytes
+	}
+	for _, d := range r.dead {
+		if d.ver <= ver {
+			out[d.seg] += d.bytes
+		}
+	}
+	return out
+}
+
+// heldIn returns the bytes of a segment that are booked only for what was retired; what is retired or buried while it
+// counts may be in it twice or not at all. ok is false when retired blocks came to life again meanwhile. Commits go on
+// between its steps.
+func (st *Store) heldIn(seg uint32) (bytes int64, ok bool) {
+	r := &st.retired
+	add := func(h *btree.Handle) {
+		if ref := h.Ref(); ref.Addr != 0 && !ref.Addr.Scratch() && ref.Addr.Segment() == seg {
+			bytes += int64(ref.Size)
+		}
+	}
+	r.mu.Lock()
+	branches, at, end := r.branches, r.base, r.base+len(r.handles)
+	for at < end && r.branches == branches {
+		at = max(at, r.base) // what was taken from the front meanwhile is in dead, or off the books
+		to := min(end, at+countStep)
+		for ; at < to; at++ {
+			add(r.handles[at-r.base])
+		}
+		r.mu.Unlock()
+		runtime.Gosched()
+		r.mu.Lock()
+	}
+	defer r.mu.Unlock()
+	for _, g := range r.groups {
+		for _, h := range g.handles {
+			add(h)
+		}
+	}
+	for _, d := range r.dead {
+		if d.seg == seg {
+			bytes += d.bytes
+		}
+	}
+	return bytes, r.branches == branches
+}
+
+// takeBack removes everything retired after version ver from the queue: those blocks are live again (or the caller's
+// to retire anew). Used when a branch of versions is left: Rewind and Fork.Finish. retired.mu is held.
+func (st *Store) takeBack(ver uint64) {
+	r := &st.retired
+	r.branches++
+	for len(r.marks) > 0 && r.marks[len(r.marks)-1].ver > ver {
+		m := r.marks[len(r.marks)-1]
+		r.marks = r.marks[:len(r.marks)-1]
+		from := r.base
+		if n := len(r.marks); n > 0 {
+			from = r.marks[n-1].end
+		}
+		if r.countedTo > from {
+			r.uncount(r.handles[from-r.base : r.countedTo-r.base])
+			r.countedTo = from
+		}
+		clear(r.handles[from-r.base:])
+		r.handles = r.handles[:from-r.base]
+		r.bytes -= m.bytes
+	}
+	drops := r.drops[:0]
+	for _, d := range r.drops {
+		if d.ver <= ver {
+			drops = append(drops, d)
+		}
+	}
+	clear(r.drops[len(drops):])
+	r.drops = drops
+	groups := r.groups[:0]
+	for _, g := range r.groups {
+		if g.ver <= ver {
+			groups = append(groups, g)
+			continue
+		}
+		r.uncount(g.handles[:g.counted])
+	}
+	clear(r.groups[len(groups):])
+	r.groups = groups
+}
