@@ -152,7 +152,7 @@ func (n *Node) answer(nc net.Conn) {
 // isFinal tells whether asking again will not help; the answer may have come from another node.
 func isFinal(err error) bool {
 	var refused *RefusedError
-	return errors.Is(err, errRemoved) || errors.As(err, &refused) && refused.Final
+	return errors.Is(err, errRemoved) || errors.As(err, &refused) && refused.Final || isOutsider(err)
 }
 
 // handle does what was asked, here or at the leader of the system group.
@@ -362,8 +362,8 @@ type Client struct {
 }
 
 // NewClient returns a client of the node at a cluster address.
-func NewClient(address, secret string) (*Client, error) {
-	config, err := secretTLS(secret)
+func NewClient(address string, who Credentials) (*Client, error) {
+	config, err := who.config()
 	return &Client{config, address}, err
 }
 

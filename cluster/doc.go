@@ -33,6 +33,7 @@
 //	stable.go    term, vote and descriptors in bbolt
 //	snapshot.go  descriptors as Raft snapshots
 //	secret.go    TLS from the cluster's secret
+//	certificate.go TLS with given certificates
 //	wire.go      one port: what a connection is for
 //	node.go      Node: open, close, groups
 //	system.go    the system group: nodes and databases

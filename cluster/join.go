@@ -31,6 +31,8 @@ func (n *Node) until(patience time.Duration, f func() error) error {
 		case <-time.After(retryEvery):
 		case <-n.stop:
 			return errStopped
+		case <-n.o.Stop:
+			return errStopped
 		}
 	}
 }
@@ -48,19 +50,16 @@ func (n *Node) found() error {
 // join asks a node of the cluster to be let in and waits until the system group's state is here.
 func (n *Node) join() error {
 	self := n.self()
-	var refused *RefusedError
+	var last error // why asking again would not help
 	err := n.until(joinPatience, func() error {
 		_, err := n.ask(n.o.Join, request{Op: opJoin, Node: &self})
-		if errors.As(err, &refused) && refused.Final {
-			return nil // asking again would not help
+		if err != nil && isFinal(err) {
+			last = err
+			return nil
 		}
-		refused = nil
 		return err
 	})
-	if refused != nil {
-		err = refused
-	}
-	if err != nil {
+	if err = errors.Join(err, last); err != nil {
 		return fmt.Errorf("join the cluster at %s: %w", n.o.Join, err)
 	}
 	err = n.until(joinPatience, func() error {

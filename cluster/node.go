@@ -28,8 +28,10 @@ type Options struct {
 	Address    string
 	SQLAddress string
 	// Join is the address of any node of the cluster that a node with a new folder joins; "": it begins a cluster.
-	Join   string
-	Secret string
+	Join string
+	Credentials
+	// Stop, when it is closed, ends OpenNode, which may have to wait for others. May be nil.
+	Stop <-chan struct{}
 	// ElectionTimeout and the others: see GroupOptions.
 	ElectionTimeout time.Duration
 	KeepBytes       int64
@@ -111,7 +113,7 @@ func OpenNode(o Options) (*Node, error) {
 }
 
 func (n *Node) open() (err error) {
-	if n.tls, err = secretTLS(n.o.Secret); err != nil {
+	if n.tls, err = n.o.Credentials.config(); err != nil {
 		return err
 	}
 	if err := n.o.FS.MkdirAll(labelCluster, n.o.Dir); err != nil {

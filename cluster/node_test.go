@@ -14,7 +14,7 @@ import (
 func openNode(t *testing.T, o Options) *Node {
 	t.Helper()
 	o.FS, o.ElectionTimeout = vfs.OS, 200*time.Millisecond
-	if o.Secret == "" {
+	if o.Secret == "" && o.CertFile == "" {
 		o.Secret = "0123456789abcdef"
 	}
 	n, err := OpenNode(o)
@@ -34,19 +34,19 @@ func openNode(t *testing.T, o Options) *Node {
 func TestOutsider(t *testing.T) {
 	n := openNode(t, Options{Dir: t.TempDir(), ID: "n1", Address: "127.0.0.1:0"})
 	address := n.o.Address
-	if c, err := NewClient(address, "0123456789abcdef"); err != nil {
+	if c, err := NewClient(address, Credentials{Secret: "0123456789abcdef"}); err != nil {
 		t.Fatal(err)
 	} else if s, err := c.Status(); err != nil || s.Leader != "n1" {
 		t.Fatalf("who knows the secret gets %v, %v", s, err)
 	}
-	c, err := NewClient(address, "another secret of 16 bytes")
+	c, err := NewClient(address, Credentials{Secret: "another secret of 16 bytes"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Status(); err == nil {
 		t.Error("another secret was accepted")
 	}
-	if _, err := NewClient(address, "short"); err == nil {
+	if _, err := NewClient(address, Credentials{Secret: "short"}); err == nil {
 		t.Error("a short secret was accepted")
 	}
 	// Without a certificate, and without TLS at all.
@@ -96,7 +96,7 @@ func TestNodeIdentity(t *testing.T) {
 	if x, _ := first.system.node("n2"); x.Address != second.o.Address || x.Instance != instance {
 		t.Errorf("node n2 is known as %+v, it is at %s", x, second.o.Address)
 	}
-	if _, err := OpenNode(Options{FS: vfs.OS, Dir: dir, ID: "n3", Address: "127.0.0.1:0", Secret: "0123456789abcdef"}); err == nil {
+	if _, err := OpenNode(Options{FS: vfs.OS, Dir: dir, ID: "n3", Address: "127.0.0.1:0", Credentials: Credentials{Secret: "0123456789abcdef"}}); err == nil {
 		t.Error("a folder was taken by another node")
 	}
 }

@@ -18,7 +18,7 @@ import (
 const SecretMin = 16
 
 // errOutsider ends a connection of somebody who does not know the cluster's secret.
-var errOutsider = errors.New("the other side does not know the cluster's secret")
+var errOutsider = errors.New("the other side has another cluster secret (server.cluster.secret, HERD_SERVER_CLUSTER_SECRET)")
 
 // secretTLS returns a configuration for both sides of a connection between nodes. Who knows the secret has the one key that
 // all nodes have, and TLS has each side prove it; nothing is sent before.

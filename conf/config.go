@@ -30,6 +30,8 @@ type Config struct {
 	// NodeID, ClusterAddress, ClusterJoin, ClusterSecret and ElectionTimeout are of a node of a cluster.
 	NodeID, ClusterAddress, ClusterJoin, ClusterSecret string
 	ElectionTimeout                                    time.Duration
+	// ClusterCert, ClusterKey and ClusterCA are PEM files, in place of the secret.
+	ClusterCert, ClusterKey, ClusterCA string
 	// ClusterLogKeep is log, in bytes, that stays for replicas that are behind.
 	ClusterLogKeep int64
 	// Host and Port say where PostgreSQL clients connect. An empty host is every address of the machine; port 0 is any free one.

@@ -120,6 +120,10 @@ func (c *Config) put(name, value, source string) error {
 
 // check looks at relations between keys.
 func (c *Config) check() error {
+	if (c.ClusterCert == "") != (c.ClusterKey == "") || (c.ClusterCert == "") != (c.ClusterCA == "") {
+		return fmt.Errorf("server.cluster.tls.cert = %q, server.cluster.tls.key = %q and server.cluster.tls.ca = %q must be given together",
+			c.ClusterCert, c.ClusterKey, c.ClusterCA)
+	}
 	if (c.SSLCertFile == "") != (c.SSLKeyFile == "") {
 		return fmt.Errorf("server.ssl.cert.file = %q and server.ssl.key.file = %q must be given together", c.SSLCertFile, c.SSLKeyFile)
 	}

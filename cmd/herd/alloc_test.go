@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 	"log/slog"
@@ -28,7 +29,7 @@ func serveForRaw(t *testing.T) *rawClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := openInstance(c, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	in, err := openInstance(context.Background(), c, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

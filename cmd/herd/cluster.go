@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,19 +26,27 @@ const (
 )
 
 // openNode begins, joins or comes back to the cluster that the configuration names.
-func openNode(c *conf.Config, fsys vfs.FS, o *engine.Options, logger *slog.Logger) (*cluster.Node, error) {
+func openNode(ctx context.Context, c *conf.Config, fsys vfs.FS, o *engine.Options, logger *slog.Logger) (*cluster.Node, error) {
 	if c.NodeID == "" {
 		return nil, errors.New("server.node.id (--node-id): a node of a cluster needs a name")
 	}
-	if len(c.ClusterSecret) < cluster.SecretMin {
+	if c.ClusterCert == "" && len(c.ClusterSecret) < cluster.SecretMin {
 		return nil, fmt.Errorf("server.cluster.secret (HERD_SERVER_CLUSTER_SECRET): at least %d characters are needed", cluster.SecretMin)
 	}
 	return cluster.OpenNode(cluster.Options{
 		FS: fsys, Dir: filepath.Join(c.BaseDir, clusterFolder), ID: c.NodeID, Address: c.ClusterAddress, SQLAddress: c.Address(),
-		Join: c.ClusterJoin, Secret: c.ClusterSecret, ElectionTimeout: c.ElectionTimeout, KeepBytes: c.ClusterLogKeep,
+		Join: c.ClusterJoin, Credentials: credentials(c), Stop: ctx.Done(), ElectionTimeout: c.ElectionTimeout, KeepBytes: c.ClusterLogKeep,
 		Sync: o.LogSync, SyncInterval: o.LogSyncInterval, SegmentBytesMax: o.LogSegmentBytesMax, KeepFreeBytes: o.LogKeepFreeBytes,
 		Fatal: o.Fatal, Logger: logger,
 	})
+}
+
+// credentials are what proves to the other nodes that this one is of their cluster.
+func credentials(c *conf.Config) cluster.Credentials {
+	if c.ClusterCert == "" {
+		return cluster.Credentials{Secret: c.ClusterSecret}
+	}
+	return cluster.Credentials{CertFile: c.Under(c.ClusterCert), KeyFile: c.Under(c.ClusterKey), CAFile: c.Under(c.ClusterCA)}
 }
 
 // startNode lets the node do its work. The one that begins the cluster makes the first databases.
@@ -96,7 +105,8 @@ func newClusterCommand() *cobra.Command {
 		Use:   "cluster",
 		Short: "Show and change a cluster",
 		Long: `Shows and changes a cluster through any of its nodes: the one at --cluster-address.
-The cluster's secret comes from server.cluster.secret, best as HERD_SERVER_CLUSTER_SECRET in the environment.`,
+The cluster's secret comes from server.cluster.secret, best as HERD_SERVER_CLUSTER_SECRET in the environment; a cluster with certificates
+needs server.cluster.tls.cert, server.cluster.tls.key and server.cluster.tls.ca instead.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -106,7 +116,7 @@ The cluster's secret comes from server.cluster.secret, best as HERD_SERVER_CLUST
 			if err != nil {
 				return err
 			}
-			cl, err := cluster.NewClient(config.ClusterAddress, config.ClusterSecret)
+			cl, err := cluster.NewClient(config.ClusterAddress, credentials(config))
 			if err != nil {
 				return err
 			}

@@ -37,8 +37,8 @@ type instance struct {
 	stopping atomic.Bool
 }
 
-// openInstance opens the data folder and binds the SQL port. What it opened before an error it closes.
-func openInstance(c *conf.Config, logger *slog.Logger) (_ *instance, err error) {
+// openInstance opens the data folder and binds the SQL port. The end of ctx ends the wait for other nodes. What it opened before an error it closes.
+func openInstance(ctx context.Context, c *conf.Config, logger *slog.Logger) (_ *instance, err error) {
 	in := &instance{config: c, logger: logger}
 	defer func() {
 		if err != nil && in.engine != nil {
@@ -61,7 +61,7 @@ func openInstance(c *conf.Config, logger *slog.Logger) (_ *instance, err error) 
 	in.memory = mem.NewRoot(int64(float64(limit) * accountedShare))
 	o := engineOptions(c, fsys, limit, in.memory, logger)
 	if c.Mode == modeCluster {
-		if in.node, err = openNode(c, fsys, &o, logger); err != nil {
+		if in.node, err = openNode(ctx, c, fsys, &o, logger); err != nil {
 			return nil, err
 		}
 		o.OpenLog = in.node.OpenLog
