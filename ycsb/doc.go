@@ -17,12 +17,13 @@
 // # Goroutines
 //
 // One per connection (worker.run), owned by phase.run and ended by the operation budget, the deadline or the context;
-// one progress printer per phase, ended by phase.run.
+// one progress printer and, for a series, one that asks the server for marks per phase, ended by phase.run.
 //
 // # Files
 //
 //   - workload.go: the workloads. generator.go: key choosers and counters.
 //   - driver.go: what a protocol driver does; pg.go and pgconn.go, mysql.go: the two drivers.
 //   - runner.go: options and the order of loads and runs. phase.go: one load or run. worker.go: one connection.
+//   - series.go: figures by second and marks. plot.go: their SVG.
 //   - measure.go: histograms. verify.go: the check afterwards. report.go, table.go: results for programs and people.
 package ycsb

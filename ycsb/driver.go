@@ -43,6 +43,8 @@ type driver interface {
 	dropTable(ctx context.Context) error
 	// settle asks the server to write out what the load left in memory, so that a run does not pay for the load.
 	settle(ctx context.Context) error
+	// activity opens a way to ask what the server does in the background; end gives it back. The error says that the server cannot tell.
+	activity(ctx context.Context) (ask func(context.Context) (activity, error), end func(), err error)
 }
 
 // tableName is YCSB's; the columns are YCSB_KEY and FIELD0 and so on.

@@ -107,6 +107,11 @@ func (d *mysqlDriver) dropTable(ctx context.Context) error {
 	return err
 }
 
+// activity: there is no portable way to ask.
+func (d *mysqlDriver) activity(context.Context) (func(context.Context) (activity, error), func(), error) {
+	return nil, nil, errors.New("this protocol has no view of checkpoints")
+}
+
 func (d *mysqlDriver) settle(ctx context.Context) error {
 	_, err := d.value(ctx, "ANALYZE TABLE "+tableName)
 	return err

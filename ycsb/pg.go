@@ -80,6 +80,28 @@ func (d *pgDriver) settle(ctx context.Context) error {
 	return nil
 }
 
+// activitySQL works in PostgreSQL 15 and herd.
+const activitySQL = "SELECT (SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter), (SELECT count(*) FROM pg_stat_progress_create_index)"
+
+func (d *pgDriver) activity(ctx context.Context) (func(context.Context) (activity, error), func(), error) {
+	c, err := d.connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	ask := func(ctx context.Context) (a activity, err error) {
+		results, err := c.Exec(ctx, activitySQL).ReadAll()
+		if err != nil {
+			return a, fmt.Errorf("ask for checkpoints: %w", err)
+		}
+		row := results[0].Rows[0]
+		if a.checkpoints, err = strconv.ParseInt(string(row[0]), 10, 64); err == nil {
+			a.builds, err = strconv.ParseInt(string(row[1]), 10, 64)
+		}
+		return a, err
+	}
+	return ask, func() { c.Close(ctx) }, nil
+}
+
 // pgPrepared is a connection with YCSB's statements.
 type pgPrepared struct {
 	fast  *pgFast

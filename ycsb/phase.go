@@ -50,6 +50,7 @@ type phase struct {
 	rows       *rowBook
 	choose     *chooser
 	m          *measures
+	series     *series      // nil: not wanted
 	taken      atomic.Int64 // operations begun
 	start      time.Time
 	deadline   time.Time // zero when there is none
@@ -103,6 +104,9 @@ func (p *phase) run(ctx context.Context) (*Phase, error) {
 	stopProgress := make(chan struct{})
 	var progress sync.WaitGroup
 	progress.Go(func() { p.printProgress(stopProgress) })
+	if p.series != nil {
+		progress.Go(func() { p.series.watch(ctx, p.drv, p.start, stopProgress) })
+	}
 	group.Wait()
 	elapsed := time.Since(p.start)
 	close(stopProgress)
@@ -152,5 +156,8 @@ func (p *phase) result(elapsed time.Duration) *Phase {
 		FieldLength: p.o.FieldLength, Target: p.target, Operations: p.m.done.Load(), Errors: p.m.failed.Load(),
 		Seconds: elapsed.Seconds(), Latencies: p.m.latencies(), ErrorTexts: p.m.sample}
 	r.Throughput = float64(r.Operations) / r.Seconds
+	if p.series != nil {
+		r.Series, r.Marks, r.Overall = p.series.list(elapsed), p.series.marks, p.series.overall()
+	}
 	return r
 }

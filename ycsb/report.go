@@ -36,6 +36,9 @@ type Phase struct {
 	Throughput  float64          `json:"throughput_ops_s"`
 	Latencies   []Latency        `json:"latencies"`
 	ErrorTexts  map[string]int64 `json:"error_texts,omitempty"`
+	Overall     *Latency         `json:"overall,omitempty"` // of all operations, when there is a series
+	Series      []Second         `json:"series,omitempty"`
+	Marks       []Mark           `json:"marks,omitempty"`
 	Check       *Check           `json:"check"`
 }
 

@@ -30,6 +30,8 @@ type Options struct {
 	Seed uint64
 	// Targets are the servers, run one after the other.
 	Targets []Target
+	// Series has each run (not the load) kept by second, with marks of checkpoints and index builds.
+	Series bool
 	// Log receives progress and tables; nil for none.
 	Log io.Writer
 }
@@ -182,6 +184,9 @@ func (s *suite) prepare(ctx context.Context, ordered bool) error {
 func (s *suite) run(ctx context.Context, w Workload) error {
 	p := newPhase(s, w, s.o.Operations, s.o.Duration)
 	p.target = s.o.Target
+	if s.o.Series {
+		p.series = &series{}
+	}
 	return s.finish(ctx, p)
 }
 

@@ -107,6 +107,9 @@ func (w *worker) step(ctx context.Context, start time.Time) time.Time {
 	}
 	w.p.m.done.Add(1)
 	w.p.m.record(w.number, op, now.Sub(start))
+	if w.p.series != nil {
+		w.p.series.record(w.number, now.Sub(w.p.start), now.Sub(start))
+	}
 	return now
 }
 

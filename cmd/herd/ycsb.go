@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,6 +22,8 @@ type ycsbFlags struct {
 	compare  []string
 	devices  string
 	jsonFile string
+	series   string
+	plot     string
 	server   []string
 }
 
@@ -53,6 +56,8 @@ Afterwards it checks that every acknowledged row is in the table; the exit statu
 	flags.StringArrayVar(&f.compare, "compare", nil, "further server `url` to run the same on; repeatable")
 	flags.StringVar(&f.devices, "devices", "", "storage profiles of the embedded server, run one after the other: `ssd[=DIR],hdd[=DIR]`; hdd without DIR is a simulated disk")
 	flags.StringVar(&f.jsonFile, "json", "", "write the raw figures to a `file`")
+	flags.StringVar(&f.series, "series", "", "write operations, p50, p99, p99.9 and maximum of each second to a CSV `file`, with the checkpoints and index builds seen")
+	flags.StringVar(&f.plot, "plot", "", "draw the seconds as --series lists them to an SVG `file`")
 	flags.StringArrayVar(&f.server, "set", nil, "setting `key=value` of the embedded server; repeatable")
 	return c
 }
@@ -62,6 +67,7 @@ func (f *ycsbFlags) run(cmd *cobra.Command, args []string) error {
 		return usageError{cmd.CommandPath(), err}
 	}
 	f.options.Log = cmd.OutOrStdout()
+	f.options.Series = f.series != "" || f.plot != ""
 	report, runErr := ycsb.Run(cmd.Context(), f.options)
 	if report == nil {
 		return runErr
@@ -71,12 +77,18 @@ func (f *ycsbFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if f.jsonFile != "" {
-		out, err := os.Create(f.jsonFile)
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{f.jsonFile, report.WriteJSON}, {f.series, report.WriteSeries}, {f.plot, report.WritePlot}} {
+		if file.name == "" {
+			continue
+		}
+		out, err := os.Create(file.name)
 		if err != nil {
 			return errors.Join(runErr, err)
 		}
-		runErr = errors.Join(runErr, report.WriteJSON(out), out.Close())
+		runErr = errors.Join(runErr, file.write(out), out.Close())
 	}
 	return runErr
 }
