@@ -3,6 +3,7 @@ package engine
 import (
 	"sort"
 	"sync"
+	"time"
 
 	"herd/storage"
 )
@@ -17,6 +18,7 @@ type horizons struct {
 type horizon struct {
 	seq storage.Seq
 	tx  uint64 // transactions below had begun
+	at  time.Time
 }
 
 // note adds the present state and forgets what no snapshot is older than.
@@ -24,7 +26,7 @@ func (h *horizons) note(seq storage.Seq, tx uint64, oldest storage.Seq) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if n := len(h.list); n == 0 || h.list[n-1].seq < seq {
-		h.list = append(h.list, horizon{seq, tx})
+		h.list = append(h.list, horizon{seq, tx, time.Now()})
 	}
 	keep := sort.Search(len(h.list), func(i int) bool { return h.list[i].seq > oldest })
 	if keep > 1 {
@@ -41,6 +43,17 @@ func (h *horizons) at(seq storage.Seq) uint64 {
 		return firstTransaction
 	}
 	return h.list[i-1].tx
+}
+
+// age returns how long, to a second, entries have been there that the snapshot of seq lacks.
+func (h *horizons) age(seq storage.Seq) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := sort.Search(len(h.list), func(i int) bool { return h.list[i].seq > seq })
+	if i == len(h.list) {
+		return 0
+	}
+	return time.Since(h.list[i].at)
 }
 
 // oldestPinned is OldestSnapshot with what suspended portals keep.
@@ -78,22 +91,28 @@ func (s *Session) TransactionNumber() uint64 { return s.own.TransactionNumber() 
 // pinnedViews are the snapshots that suspended portals and cursors of a session keep.
 type pinnedViews struct {
 	mu   sync.Mutex
-	seqs []storage.Seq // guarded by mu
+	list []pinnedView // guarded by mu
 }
 
-func (p *pinnedViews) add(seq storage.Seq) {
+type pinnedView struct {
+	seq  storage.Seq
+	slot *storage.ReaderSlot
+}
+
+func (p *pinnedViews) add(seq storage.Seq, slot *storage.ReaderSlot) {
 	p.mu.Lock()
-	p.seqs = append(p.seqs, seq)
+	p.list = append(p.list, pinnedView{seq, slot})
 	p.mu.Unlock()
 }
 
-func (p *pinnedViews) remove(seq storage.Seq) {
+func (p *pinnedViews) remove(slot *storage.ReaderSlot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, s := range p.seqs {
-		if s == seq {
-			p.seqs[i] = p.seqs[len(p.seqs)-1]
-			p.seqs = p.seqs[:len(p.seqs)-1]
+	for i, v := range p.list {
+		if v.slot == slot {
+			last := len(p.list) - 1
+			p.list[i], p.list[last] = p.list[last], pinnedView{}
+			p.list = p.list[:last]
 			return
 		}
 	}
@@ -102,9 +121,9 @@ func (p *pinnedViews) remove(seq storage.Seq) {
 func (p *pinnedViews) oldest() (seq storage.Seq, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, s := range p.seqs {
-		if !ok || s < seq {
-			seq, ok = s, true
+	for _, v := range p.list {
+		if !ok || v.seq < seq {
+			seq, ok = v.seq, true
 		}
 	}
 	return seq, ok

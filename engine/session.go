@@ -96,6 +96,9 @@ func (s *Session) Close() {
 // Database returns the session's database.
 func (s *Session) Database() *Database { return s.db }
 
+// Account returns what pays for the changes and locks of the session's transactions.
+func (s *Session) Account() *mem.Account { return s.acct }
+
 // Interrupt returns the session's interrupt word.
 func (s *Session) Interrupt() *Interrupt { return s.intr }
 

@@ -80,10 +80,13 @@ type MemoryStats struct {
 	Used   int64
 	Blocks int64 // of Used, blocks of all databases; the rest is sessions, statements, plans
 	Peak   int64
+
+	BlocksPeak, BlocksLimit int64
 }
 
 // Memory returns the figures of the process.
 func (e *Engine) Memory() MemoryStats {
 	m := e.o.Memory
-	return MemoryStats{Limit: m.Limit(), Used: m.Used(), Blocks: e.acctBlocks.Used(), Peak: m.Peak()}
+	return MemoryStats{Limit: m.Limit(), Used: m.Used(), Blocks: e.acctBlocks.Used(), Peak: m.Peak(),
+		BlocksPeak: e.acctBlocks.Peak(), BlocksLimit: e.acctBlocks.Limit()}
 }

@@ -345,7 +345,6 @@ type ViewPin struct {
 	db   *Database
 	slot *storage.ReaderSlot
 	of   *pinnedViews
-	seq  storage.Seq
 }
 
 // PinView pins v, the view of the current statement, until Release.
@@ -353,14 +352,14 @@ func (t *Tx) PinView(v storage.View) ViewPin {
 	db := t.s.db
 	slot := db.spare.get(db.store)
 	slot.Pin(v.Snap) // the statement's slot holds it
-	t.s.pinned.add(v.Snap.Seq())
-	return ViewPin{db, slot, &t.s.pinned, v.Snap.Seq()}
+	t.s.pinned.add(v.Snap.Seq(), slot)
+	return ViewPin{db, slot, &t.s.pinned}
 }
 
 // Release ends the pin. Calling it on the zero value or twice is harmless.
 func (p *ViewPin) Release() {
 	if p.slot != nil {
-		p.of.remove(p.seq)
+		p.of.remove(p.slot)
 		p.db.spare.put(p.slot)
 		p.slot = nil
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herd/internal/mem"
 	"herd/pgwire/wire"
 	"herd/sql/session"
 	"herd/sql/sqlerr"
@@ -105,6 +106,7 @@ func (c *conn) open() error {
 		return err
 	}
 	c.sess = s
+	c.in.Account = s.Account()
 	c.target.Store(s)
 	for _, p := range s.Reported() {
 		c.out.ParameterStatus(p.Name, p.Value)
@@ -121,6 +123,7 @@ func (c *conn) open() error {
 func (c *conn) shut() {
 	c.l.cancels.unregister(c.pid)
 	c.target.Store(nil)
+	c.in.Account = nil
 	c.sess.Close()
 }
 
@@ -155,6 +158,14 @@ func errTerminated() *sqlerr.Error {
 func (c *conn) serve() {
 	for {
 		typ, body, err := c.in.Next()
+		if errors.Is(err, mem.ErrLimit) {
+			c.sess.Busy(c.in.Fresh())
+			if c.skip || !c.failed(typ, errMessageMemory()) {
+				continue
+			}
+			c.out.Flush()
+			return
+		}
 		if err != nil {
 			c.readFailed(err)
 			return
@@ -203,6 +214,16 @@ func (c *conn) message(typ byte, body []byte) (done bool) {
 	if err == nil {
 		return false
 	}
+	return c.failed(typ, err)
+}
+
+// errMessageMemory is the error for a message that was dropped because there is no memory for it.
+func errMessageMemory() *sqlerr.Error {
+	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("The memory limit of the server does not allow a message of this size.")
+}
+
+// failed tells the client of the error of a message; true ends the connection.
+func (c *conn) failed(typ byte, err error) (done bool) {
 	e := sqlerr.From(err)
 	if typ == 'Q' {
 		c.out.Abandon()

@@ -1,6 +1,9 @@
 package pgwire
 
 import (
+	"errors"
+
+	"herd/internal/mem"
 	"herd/pgwire/wire"
 	"herd/sql/sqlerr"
 )
@@ -24,6 +27,9 @@ func (c *conn) nextCopyData() (data []byte, done bool, err error) {
 			}
 		}
 		typ, body, err := c.in.Next()
+		if errors.Is(err, mem.ErrLimit) {
+			return nil, false, errMessageMemory()
+		}
 		if err != nil {
 			if c.terminating.Load() {
 				return nil, false, errTerminated()

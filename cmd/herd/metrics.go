@@ -84,12 +84,6 @@ func databaseMetrics(e *web.Emitter, name string, s engine.Stats) {
 	gauge("herd_data_live_bytes", "Bytes of data files that are in use.", float64(s.Store.LiveBytes))
 	gauge("herd_pins", "Snapshots held by readers.", float64(s.Store.Pins))
 	gauge("herd_pin_age_versions", "Versions between the oldest snapshot in use and the newest.", float64(s.Store.PinAge))
-	for _, owner := range []struct {
-		name  string
-		bytes int64
-	}{{"blocks clean", s.Store.Resident - s.Store.Dirty}, {"blocks dirty", s.Store.Dirty}, {"blocks retired", s.Store.Retired}} {
-		e.Gauge("herd_memory_bytes", "Accounted memory by owner.", float64(owner.bytes), "database", name, "owner", owner.name)
-	}
 }
 
 func syncTimes(s engine.Stats) web.Distribution {
@@ -104,8 +98,25 @@ func syncTimes(s engine.Stats) web.Distribution {
 }
 
 func (in *instance) memoryMetrics(e *web.Emitter) {
+	// What herd_memory shows, all sessions together.
+	type key struct{ database, owner string }
+	sums := map[key]int64{}
+	var order []key
 	for _, m := range in.sessions.Memory() {
-		e.Gauge("herd_memory_bytes", "Accounted memory by owner.", float64(m.Bytes), "database", "", "owner", m.Owner)
+		k := key{m.Database, m.Kind}
+		switch {
+		case m.Owner == "server" && m.Kind != "plans":
+			continue // the gauges below, and what databases show in parts
+		case m.Owner == "session":
+			k.database = ""
+		}
+		if _, ok := sums[k]; !ok {
+			order = append(order, k)
+		}
+		sums[k] += m.Bytes
+	}
+	for _, k := range order {
+		e.Gauge("herd_memory_bytes", "Accounted memory by owner.", float64(sums[k]), "database", k.database, "owner", k.owner)
 	}
 	e.Gauge("herd_memory_used_bytes", "Accounted memory of the process.", float64(in.memory.Used()))
 	e.Gauge("herd_memory_limit_bytes", "Most memory that may be accounted.", float64(in.memory.Limit()))

@@ -138,7 +138,9 @@ func (o *Owner) RollbackTo(k Mark) {
 		o.m.setRow(o, o.rows[i].hash, o.rows[i].prev)
 	}
 	if o.acct != nil {
-		o.acct.Shrink(int64(len(o.rows)/accountStep-k.rows/accountStep) * accountStep * rowLockBytes)
+		n := int64(len(o.rows)/accountStep-k.rows/accountStep) * accountStep * rowLockBytes
+		o.acct.Shrink(n)
+		o.acct.Note(mem.UseLocks, -n)
 	}
 	o.rows = o.rows[:k.rows]
 	for i := len(o.tables) - 1; i >= k.tables; i-- {
@@ -173,6 +175,7 @@ func (o *Owner) account() error {
 		return sqlerr.New(sqlerr.OutOfMemory, "out of memory for row locks").
 			WithDetail("The transaction holds %d row locks.", len(o.rows))
 	}
+	o.acct.Note(mem.UseLocks, accountStep*rowLockBytes)
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"hash/maphash"
 	"sync"
+
+	"herd/internal/mem"
 )
 
 // entry is an uncontended row lock, or the sign of a wide one.
@@ -176,6 +178,7 @@ func (o *Owner) recordRow(h uint64, prev Mode) (granted, waited bool, err error)
 			o.m.setRow(o, h, prev)
 			return false, false, err
 		}
+		o.acct.Note(mem.UseLocks, accountStep*rowLockBytes)
 		o.acct.Force(accountStep * rowLockBytes) // few rows of a whole tree are contended
 	}
 	o.rows = append(o.rows, rowRecord{h, prev})

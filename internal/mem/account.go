@@ -22,6 +22,9 @@ type Account struct {
 	granted atomic.Int64 // bytes obtained from the parent, >= used except inside Grow
 	peak    atomic.Int64 // highest used seen at a slow path
 
+	uses *Uses // shared by all below a child of the root; nil: the root
+	use  Use   // what all of this account is for; UseOther: as noted
+
 	mu      sync.Mutex // guards changes of granted against each other
 	closed  bool       // under mu
 	reclaim atomic.Pointer[func(need int64) bool]
@@ -36,7 +39,11 @@ func NewRoot(limit int64) *Account {
 
 // Child returns a new account below a. The caller closes it.
 func (a *Account) Child(name string) *Account {
-	return &Account{name: name, parent: a}
+	c := &Account{name: name, parent: a, uses: a.uses, use: a.use}
+	if a.parent == nil {
+		c.uses = new(Uses)
+	}
+	return c
 }
 
 // Name returns the name given to Child.

@@ -19,4 +19,5 @@
 // # Files
 //
 //	account.go  Account
+//	use.go      Uses: what the memory of a session is for
 package mem

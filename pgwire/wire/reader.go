@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"herd/internal/mem"
 )
 
 // Limits of message lengths in bytes, length word included.
@@ -31,6 +33,10 @@ type Reader struct {
 	buf  []byte
 	r, w int // unread bytes are buf[r:w]
 	bulk bool
+	// Account pays for the part of the buffer beyond what every connection has; nil: nobody does. It is set, and nil again,
+	// between two calls.
+	Account *mem.Account
+	booked  int64
 	// BytesRead counts what came from the connection.
 	BytesRead int64
 
@@ -57,8 +63,33 @@ func (r *Reader) Bulk(on bool) {
 		next := make([]byte, bulkBuffer)
 		r.w = copy(next, r.buf[r.r:r.w])
 		r.buf, r.r = next, 0
+		_ = r.book(bulkBuffer) // never refused
 	}
 	r.bulk = on
+}
+
+// book brings the account to a buffer of size bytes. More than bulkBuffer may be refused: mem.ErrLimit.
+func (r *Reader) book(size int) error {
+	if r.Account == nil {
+		return nil
+	}
+	want := int64(0)
+	if size > idleBuffer {
+		want = int64(size)
+	}
+	switch d := want - r.booked; {
+	case d <= 0:
+		r.Account.Shrink(-d)
+	case size <= bulkBuffer:
+		r.Account.Force(d)
+	default:
+		if err := r.Account.Grow(d); err != nil {
+			return err
+		}
+	}
+	r.Account.Note(mem.UseMessage, want-r.booked)
+	r.booked = want
+	return nil
 }
 
 // Buffered returns how many bytes are waiting unread in the buffer.
@@ -95,7 +126,8 @@ func (r *Reader) Startup() ([]byte, error) {
 	return body, nil
 }
 
-// Next reads one frame: its type byte and its body.
+// Next reads one frame: its type byte and its body. A frame for which there is no memory is read to its end and dropped: the
+// error is mem.ErrLimit then and the next frame is in its place.
 func (r *Reader) Next() (typ byte, body []byte, err error) {
 	if r.w-r.r < 5 {
 		if err := r.need(5); err != nil {
@@ -109,12 +141,35 @@ func (r *Reader) Next() (typ byte, body []byte, err error) {
 	}
 	if r.w-r.r < n+1 {
 		if err := r.need(n + 1); err != nil {
+			if errors.Is(err, mem.ErrLimit) {
+				if lost := r.drop(n + 1); lost != nil {
+					err = lost
+				}
+			}
 			return typ, nil, err
 		}
 	}
 	body = r.buf[r.r+5 : r.r+1+n]
 	r.r += n + 1
 	return typ, body, nil
+}
+
+// drop reads n bytes, those that are in the buffer already among them, and forgets them.
+func (r *Reader) drop(n int) error {
+	for n -= r.w - r.r; ; n -= r.w {
+		r.r, r.w = 0, 0
+		if n <= 0 {
+			break
+		}
+		k, err := r.src.Read(r.buf[:min(n, len(r.buf))])
+		r.w = k
+		r.BytesRead += int64(k)
+		if err != nil {
+			return err
+		}
+	}
+	r.buf = make([]byte, minBuffer)
+	return r.book(minBuffer)
 }
 
 // NextOf is Next when the next frame is of type want; another one's type is returned without its body, which is not read: who has
@@ -146,6 +201,7 @@ func (r *Reader) need(n int) error {
 		r.r, r.w = 0, 0
 		if len(r.buf) > idleBuffer && n <= idleBuffer && !r.bulk {
 			r.buf = make([]byte, minBuffer)
+			_ = r.book(minBuffer)
 		}
 	}
 	for r.w-r.r < n {
@@ -181,6 +237,9 @@ func (r *Reader) room(n int) error {
 	}
 	if size > n && n > len(r.buf) {
 		size = n
+	}
+	if err := r.book(size); err != nil {
+		return err
 	}
 	next := make([]byte, size)
 	copy(next, r.buf[:r.w])

@@ -61,6 +61,7 @@ func (b *IndexBuild) Close() {
 	b.run = nil
 	if b.acct != nil {
 		b.acct.Shrink(b.granted)
+		b.acct.Note(mem.UseIndex, -b.granted)
 	}
 	b.granted = 0
 }
@@ -73,6 +74,7 @@ func (b *IndexBuild) grow(n int64) bool {
 	if b.acct.Grow(n) != nil {
 		return false
 	}
+	b.acct.Note(mem.UseIndex, n)
 	b.granted += n
 	return true
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"herd/internal/mem"
 	"herd/planner/plan"
 	"herd/sql/funcs"
 	"herd/sql/types"
@@ -123,7 +124,8 @@ func (o *aggOp) Open(env *Env) error {
 	o.table.open(env)
 	o.ints.open(env)
 	o.vals.open(env)
-	o.stateM.acct = env.Acct
+	o.vals.bytes.mem.use = mem.UseHash
+	o.stateM.open(env, mem.UseHash)
 	for _, c := range o.calls {
 		c.begin(env)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"herd/internal/mem"
 	"herd/planner/plan"
 	"herd/sql/funcs"
 	"herd/sql/sqlerr"
@@ -63,7 +64,7 @@ func (c *compiler) aggSort(a *plan.Aggref) (*aggSort, error) {
 func (s *aggSort) begin(env *Env) {
 	s.start(env)
 	s.countM.release()
-	s.countM.acct = env.Acct
+	s.countM.open(env, mem.UseSort)
 	s.base, s.counts = 0, s.counts[:0]
 }
 

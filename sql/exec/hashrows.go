@@ -3,6 +3,7 @@ package exec
 import (
 	"encoding/binary"
 
+	"herd/internal/mem"
 	"herd/sql/vec"
 )
 
@@ -24,7 +25,8 @@ func (h *hashRows) open(env *Env) {
 	h.keys.open(env)
 	h.ints.open(env)
 	h.extra.release()
-	h.extra.acct = env.Acct
+	h.rows.bytes.mem.use = mem.UseHash
+	h.extra.open(env, mem.UseHash)
 	h.direct = true
 	h.head, h.next, h.seen = h.head[:0], h.next[:0], h.seen[:0]
 }

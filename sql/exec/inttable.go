@@ -1,6 +1,10 @@
 package exec
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"herd/internal/mem"
+)
 
 // intTable numbers distinct integers 0, 1, 2 ... in the order of their first appearance: keyTable for the commonest keys, with
 // the keys in the slots themselves.
@@ -19,7 +23,8 @@ type intSlot struct {
 
 func (t *intTable) open(env *Env) {
 	t.reset()
-	t.slotM.acct, t.keyM.acct = env.Acct, env.Acct
+	t.slotM.open(env, mem.UseHash)
+	t.keyM.open(env, mem.UseHash)
 }
 
 // reset empties the table; small memory is kept.

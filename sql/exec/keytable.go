@@ -5,6 +5,8 @@ import (
 	"math/bits"
 
 	"github.com/cespare/xxhash/v2"
+
+	"herd/internal/mem"
 )
 
 // keyTable numbers distinct keys 0, 1, 2 ... in the order of their first appearance: an open-addressed table over
@@ -20,7 +22,9 @@ type keyTable struct {
 
 func (t *keyTable) open(env *Env) {
 	t.reset()
-	t.mem.mem.acct, t.slotM.acct, t.keyM.acct = env.Acct, env.Acct, env.Acct
+	for _, a := range []*account{&t.mem.mem, &t.slotM, &t.keyM} {
+		a.open(env, mem.UseHash)
+	}
 }
 
 // must makes the table take memory without asking: it holds the keys of one batch.

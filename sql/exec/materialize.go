@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"herd/internal/mem"
 	"herd/planner/plan"
 	"herd/sql/types"
 	"herd/sql/vec"
@@ -35,7 +36,7 @@ func newMaterialize(in Operator, n plan.Node) *materializeOp {
 
 func (o *materializeOp) Open(env *Env) error {
 	o.kept.open(env)
-	o.chunkM.acct = env.Acct
+	o.chunkM.open(env, mem.UseRows)
 	o.dropChunks()
 	o.rewind()
 	o.ended = false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"herd/engine/lock"
+	"herd/internal/mem"
 	"herd/planner/plan"
 	"herd/sql/row"
 	"herd/sql/sqlerr"
@@ -81,7 +82,7 @@ func (s *State) buildModify(n *plan.ModifyTable) (Operator, error) {
 
 func (o *modifyOp) Open(env *Env) error {
 	o.count = 0
-	o.retMem.mem.acct = env.Acct
+	o.retMem.mem.open(env, mem.UseRows)
 	return o.in.Open(env)
 }
 

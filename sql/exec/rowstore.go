@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"herd/internal/mem"
 	"herd/sql/types"
 	"herd/sql/vec"
 )
@@ -77,7 +78,7 @@ func newRowStore(kinds []types.Kind) *rowStore { return &rowStore{codec: newTupl
 // open binds the store to an account and empties it.
 func (s *rowStore) open(env *Env) {
 	s.reset()
-	s.bytes.mem.acct = env.Acct
+	s.bytes.mem.open(env, mem.UseRows)
 }
 
 func (s *rowStore) reset() {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"herd/internal/mem"
 	"herd/planner/plan"
 	"herd/sql/vec"
 )
@@ -75,7 +76,7 @@ func (o *setOperationOp) forget() {
 func (o *setOperationOp) Open(env *Env) error {
 	o.clear()
 	o.table.open(env)
-	o.countM.acct = env.Acct
+	o.countM.open(env, mem.UseHash)
 	if err := o.left.Open(env); err != nil {
 		return err
 	}

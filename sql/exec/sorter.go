@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"slices"
+
+	"herd/internal/mem"
 )
 
 // sortFan is the number of runs that are merged at a time.
@@ -76,8 +78,9 @@ func compareItems(a, b *sortItem) int {
 
 func (s *sorter) start(env *Env) {
 	s.reset()
-	s.env, s.mem.acct = env, env.Acct
-	s.bytes.mem = account{acct: env.Acct, floor: sortFloor}
+	s.env = env
+	s.mem.open(env, mem.UseSort)
+	s.bytes.mem = account{acct: env.Acct, floor: sortFloor, use: mem.UseSort}
 }
 
 // reset forgets everything; a little memory is kept.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"herd/internal/mem"
 	"herd/internal/vfs"
 	"herd/sql/sqlerr"
 )
@@ -49,7 +50,7 @@ func newSpill(env *Env) (*spillFile, error) {
 	if err != nil {
 		return nil, errSpill("create", name, err)
 	}
-	return &spillFile{fs: env.SpillFS, f: f, name: name, mem: account{acct: env.Acct}}, nil
+	return &spillFile{fs: env.SpillFS, f: f, name: name, mem: account{acct: env.Acct, use: mem.UseSpill}}, nil
 }
 
 // errSpill is the SQL error for a failed operation on a temporary file.

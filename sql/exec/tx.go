@@ -85,10 +85,14 @@ type account struct {
 	acct  *mem.Account
 	used  int64
 	floor int64 // instead of spillFloor, when that is less
+	use   mem.Use
 }
 
 // spillFloor is what an account may hold, in bytes, whatever the limit says: with less, an operator that spills could not get on.
 const spillFloor = 16 << 10
+
+// open binds the account, which is empty, to env's.
+func (a *account) open(env *Env, use mem.Use) { a.acct, a.use = env.Acct, use }
 
 // grow asks for n bytes; the error is mem.ErrLimit.
 func (a *account) grow(n int64) error {
@@ -101,6 +105,7 @@ func (a *account) grow(n int64) error {
 		}
 		a.acct.Force(n)
 	}
+	a.acct.Note(a.use, n)
 	a.used += n
 	return nil
 }
@@ -109,6 +114,7 @@ func (a *account) grow(n int64) error {
 func (a *account) force(n int64) {
 	if a.acct != nil {
 		a.acct.Force(n)
+		a.acct.Note(a.use, n)
 		a.used += n
 	}
 }
@@ -117,6 +123,7 @@ func (a *account) force(n int64) {
 func (a *account) shrink(n int64) {
 	if a.acct != nil {
 		a.acct.Shrink(n)
+		a.acct.Note(a.use, -n)
 		a.used -= n
 	}
 }
@@ -125,6 +132,7 @@ func (a *account) shrink(n int64) {
 func (a *account) release() {
 	if a.acct != nil && a.used > 0 {
 		a.acct.Shrink(a.used)
+		a.acct.Note(a.use, -a.used)
 	}
 	a.used = 0
 }

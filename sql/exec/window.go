@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"herd/internal/mem"
 	"herd/planner/plan"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
@@ -111,7 +112,9 @@ func (o *windowOp) clear() {
 func (o *windowOp) Open(env *Env) error {
 	o.clear()
 	o.rows.open(env)
-	o.chunks.mem.acct, o.stateM.acct = env.Acct, env.Acct
+	o.rows.bytes.mem.use = mem.UseWindow
+	o.chunks.mem.open(env, mem.UseWindow)
+	o.stateM.open(env, mem.UseWindow)
 	return o.in.Open(env)
 }
 

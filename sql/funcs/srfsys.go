@@ -37,7 +37,7 @@ func init() {
 	}
 	for _, name := range []string{"pg_stat_get_activity", "pg_lock_status", "pg_cursor", "pg_prepared_statement", "pg_listening_channels",
 		"pg_stat_get_backend_idset", "pg_timezone_names", "pg_timezone_abbrevs", "pg_tablespace_databases",
-		"pg_stat_get_progress_info"} {
+		"pg_stat_get_progress_info", "herd_memory_use", "herd_snapshot_list"} {
 		regSet(func(ci *CallInfo) setStart {
 			ts := outTypes(ci.Func)
 			return func(c *Ctx, a []types.Datum) (SetFunc, error) { return systemSet(c, name, ts, a) }

@@ -147,7 +147,7 @@ type rowStore struct {
 
 // newRowStore returns an empty store for rows with the given columns.
 func (s *Session) newRowStore(cols []plan.Column) *rowStore {
-	acct := s.acct.Child("result rows")
+	acct := s.acct.ChildFor("result rows", mem.UsePortal)
 	o := exec.StoreOptions{Acct: acct, SpillFS: s.srv.opts.SpillFS, SpillDir: s.srv.opts.SpillDir}
 	for _, c := range cols {
 		o.Types = append(o.Types, c.Type)

@@ -19,7 +19,7 @@ import (
 )
 
 // SystemRows implements funcs.SystemRows: the rows of the functions behind pg_stat_activity, pg_locks, pg_cursors,
-// pg_prepared_statements and the time zone views.
+// pg_prepared_statements, the time zone views and herd's own.
 func (e *environment) SystemRows(function string, args []types.Datum) ([][]types.Datum, bool, error) {
 	s := e.s()
 	switch function {
@@ -45,6 +45,10 @@ func (e *environment) SystemRows(function string, args []types.Datum) ([][]types
 		return s.preparedRows(), true, nil
 	case "pg_stat_get_progress_info":
 		return s.progressRows(string(args[0].B)), true, nil
+	case "herd_memory_use":
+		return s.memoryRows(), true, nil
+	case "herd_snapshot_list":
+		return s.snapshotRows(), true, nil
 	case "pg_listening_channels":
 		return nil, true, nil // LISTEN is not there
 	case "pg_timezone_abbrevs":

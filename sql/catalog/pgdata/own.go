@@ -37,9 +37,29 @@ type ownView struct {
 var ownFunctions = []ownFunction{
 	{oid: 15900, name: "herd_checksum", rows: 1, args: []ownColumn{{"relation", types.RegclassOID}},
 		out: []ownColumn{{"rows", types.Int8OID}, {"checksum", types.Int8OID}}},
+	{oid: 15901, name: "herd_memory_use", rows: 100, out: memoryColumns},
+	{oid: 15902, name: "herd_snapshot_list", rows: 20, out: snapshotColumns},
 }
 
-var ownViews []ownView
+var memoryColumns = []ownColumn{{"owner", types.TextOID}, {"kind", types.TextOID}, {"pid", types.Int4OID}, {"database", types.TextOID},
+	{"bytes", types.Int8OID}, {"peak", types.Int8OID}, {"limit_bytes", types.Int8OID}, {"query", types.TextOID}}
+
+var snapshotColumns = []ownColumn{{"pid", types.Int4OID}, {"database", types.TextOID}, {"kind", types.TextOID}, {"version", types.Int8OID},
+	{"behind", types.Int8OID}, {"age", types.IntervalOID}, {"held_bytes", types.Int8OID}, {"query", types.TextOID}}
+
+var ownViews = []ownView{
+	{15910, "herd_memory", memoryColumns, ownViewText(memoryColumns, "herd_memory_use")},
+	{15914, "herd_snapshots", snapshotColumns, ownViewText(snapshotColumns, "herd_snapshot_list")},
+}
+
+// ownViewText is the definition of a view of a function's columns, as PostgreSQL prints it.
+func ownViewText(columns []ownColumn, function string) string {
+	var out, names []string
+	for _, c := range columns {
+		out, names = append(out, "h."+c.name), append(names, c.name)
+	}
+	return " SELECT " + strings.Join(out, ",\n    ") + "\n   FROM " + function + "() h(" + strings.Join(names, ", ") + ");"
+}
 
 // ownRows returns the rows of herd's own objects in a catalog, in the form of its data file.
 func ownRows(catalog string, columns []string) string {
