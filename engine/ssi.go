@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -51,6 +52,11 @@ func (s rangeSet) add(t storage.TreeID, r keyRange) bool {
 	return true
 }
 
+// exactly tells whether the one-key range r was noted as such: it was not lost in a coarser note.
+func (s rangeSet) exactly(t storage.TreeID, r *keyRange) bool {
+	return slices.ContainsFunc(s[t], func(l keyRange) bool { return bytes.Equal(l.lo, r.lo) && bytes.Equal(l.hi, r.hi) })
+}
+
 func (s rangeSet) meets(t storage.TreeID, r *keyRange) bool {
 	list := s[t]
 	for i := range list {
@@ -69,9 +75,15 @@ type serialTx struct {
 	reads    rangeSet
 	writes   rangeSet
 	in, out  map[*serialTx]struct{}
+	gone     commit // the first of the forgotten transactions that were in out
 	doomed   bool
-	order    uint64      // among commits, from the last check on; 0 = active
-	seq      storage.Seq // of commit: snapshots from there on contain it. seqUnknown between check and append
+	commit
+}
+
+// commit is a transaction's place among commits.
+type commit struct {
+	order uint64      // from the last check on; 0 = active
+	seq   storage.Seq // snapshots from there on contain it. seqUnknown between check and append
 }
 
 const seqUnknown = storage.Seq(1<<64 - 1)
@@ -103,13 +115,13 @@ func (g *ssi) begin(t *Tx) {
 	defer g.mu.Unlock()
 	t.snap = t.s.pinStatement()
 	if t.o.ReadOnly {
-		for g.writersActive() && t.o.Deferrable && !t.s.intr.Pending() {
+		for t.o.Deferrable && g.writersBeyond(t.snap.Seq()) && !t.s.intr.Pending() {
 			if g.waitSafe(t) {
 				return
 			}
 			t.snap = t.s.pinStatement()
 		}
-		if !g.writersActive() {
+		if !g.writersBeyond(t.snap.Seq()) {
 			return
 		}
 	}
@@ -120,22 +132,29 @@ func (g *ssi) begin(t *Tx) {
 	g.n.Store(int64(len(g.all)))
 }
 
-func (g *ssi) writersActive() bool {
+// beyond tells whether x may still commit, or has committed, something that a snapshot does not have.
+func (x *serialTx) beyond(snap storage.Seq) bool {
+	return !x.readOnly && (x.order == 0 || x.seq > snap)
+}
+
+// writersBeyond tells whether any transaction is beyond the snapshot. One that is just being ordered, or whose commit is
+// not durable yet, has ended for itself but not for a snapshot taken now.
+func (g *ssi) writersBeyond(snap storage.Seq) bool {
 	for x := range g.all {
-		if x.order == 0 && !x.readOnly {
+		if x.beyond(snap) {
 			return true
 		}
 	}
 	return false
 }
 
-// waitSafe waits until the writers that are active now have ended, and tells whether t's snapshot turned out safe: none
+// waitSafe waits until the writers that are beyond t's snapshot now have ended, and tells whether t's snapshot turned out safe: none
 // of them committed after reading the state before a transaction that t sees. g.mu is held, and released meanwhile.
 func (g *ssi) waitSafe(t *Tx) bool {
 	snap := t.snap.Seq()
 	wait := map[*serialTx]struct{}{}
 	for x := range g.all {
-		if x.order == 0 && !x.readOnly {
+		if x.beyond(snap) {
 			wait[x] = struct{}{}
 		}
 	}
@@ -155,13 +174,16 @@ func (g *ssi) waitSafe(t *Tx) bool {
 			return false
 		}
 		for x := range wait {
-			if _, known := g.all[x]; known && x.order == 0 {
+			if _, known := g.all[x]; known && (x.order == 0 || x.seq == seqUnknown) {
 				continue
 			}
 			for o := range x.out {
 				if x.order != 0 && o.order != 0 && o.seq <= snap {
 					return false
 				}
+			}
+			if x.order != 0 && x.gone.order != 0 && x.gone.seq <= snap {
+				return false
 			}
 			delete(wait, x)
 		}
@@ -188,11 +210,18 @@ func (db *Database) SafeSnapshotBlockers(pid int32) []int32 {
 }
 
 // NoteRead notes that [lo, hi) of tree was read; nil bounds are open. At levels below SERIALIZABLE it does nothing.
-func (t *Tx) NoteRead(tree storage.TreeID, lo, hi []byte) {
+// 40001: the transaction cannot commit any more.
+func (t *Tx) NoteRead(tree storage.TreeID, lo, hi []byte) error {
 	if t.serial == nil {
-		return
+		return nil
 	}
-	g, x := &t.s.db.ssi, t.serial
+	t.s.db.ssi.noteRead(t, tree, lo, hi)
+	return t.s.db.ssi.doomedErr(t)
+}
+
+// noteRead notes that a range was read.
+func (g *ssi) noteRead(t *Tx, tree storage.TreeID, lo, hi []byte) {
+	x := t.serial
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := keyRange{lo, hi}
@@ -229,10 +258,21 @@ func (g *ssi) noteWrite(t *Tx, tree storage.TreeID, key []byte) {
 		return
 	}
 	for o := range g.all {
-		if o != x && g.concurrent(x, o) && o.reads.meets(tree, &r) {
+		if o != x && g.concurrent(x, o) && o.reads.meets(tree, &r) && !g.replaced(tree, &r, o, x) {
 			g.edge(o, x, x)
 		}
 	}
+}
+
+// replaced tells whether the version of key r that reader read was replaced by a transaction that writer sees. Then the edge
+// goes to that one only: the writers after it follow by the order of versions.
+func (g *ssi) replaced(tree storage.TreeID, r *keyRange, reader, writer *serialTx) bool {
+	for w := range g.all {
+		if w != reader && w.order != 0 && w.seq > reader.snap && w.seq <= writer.snap && w.writes.exactly(tree, r) {
+			return true
+		}
+	}
+	return false
 }
 
 // concurrent tells whether neither of two transactions sees the other's commit in its snapshot.
@@ -245,9 +285,19 @@ func after(x, c *serialTx) bool { return x == c || x.order == 0 || x.order > c.o
 
 // dangerous tells whether in -> pivot -> out may be part of a cycle, out being committed.
 func dangerous(in, pivot, out *serialTx) bool {
-	if out.order == 0 || !after(pivot, out) || in != out && !after(in, out) {
+	return in == out && out.order != 0 && after(pivot, out) && mayReturn(in, out.commit) || dangerousTo(in, pivot, out.commit)
+}
+
+// dangerousTo is dangerous for an out that is known by its commit only, and is not in.
+func dangerousTo(in, pivot *serialTx, out commit) bool {
+	if out.order == 0 || pivot.order != 0 && pivot.order <= out.order || in.order != 0 && in.order <= out.order {
 		return false
 	}
+	return mayReturn(in, out)
+}
+
+// mayReturn tells whether in may read or have read what out wrote: one that is read only has to have it in its snapshot.
+func mayReturn(in *serialTx, out commit) bool {
 	return !in.readOnly || out.seq <= in.snap || out.seq == seqUnknown
 }
 
@@ -261,6 +311,9 @@ func (g *ssi) edge(r, w, acting *serialTx) {
 		if dangerous(r, w, out) {
 			g.end(w, acting)
 		}
+	}
+	if dangerousTo(r, w, w.gone) {
+		g.end(w, acting)
 	}
 	for in := range r.in {
 		if dangerous(in, r, w) {
@@ -346,6 +399,9 @@ func (g *ssi) abort(t *Tx) {
 func (g *ssi) remove(x *serialTx) {
 	for o := range x.in {
 		delete(o.out, x)
+		if x.order != 0 && x.seq != seqUnknown && (o.gone.order == 0 || x.order < o.gone.order) {
+			o.gone = x.commit // who reads o's old state next may still meet a cycle through x
+		}
 	}
 	for o := range x.out {
 		delete(o.in, x)

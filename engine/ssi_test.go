@@ -31,7 +31,7 @@ func read(t testing.TB, tx *Tx, tr storage.TreeID, key string) string {
 	t.Helper()
 	k := []byte(key)
 	v := tx.BeginStatement()
-	tx.NoteRead(tr, k, append([]byte(key), 0))
+	must(t, tx.NoteRead(tr, k, append([]byte(key), 0)))
 	val, _, err := v.Get(tr, k)
 	must(t, err)
 	return string(val)
@@ -79,7 +79,7 @@ func TestPhantoms(t *testing.T) {
 	x, y := serial(ss[0]), serial(ss[1])
 	for _, tx := range []*Tx{x, y} {
 		tx.BeginStatement()
-		tx.NoteRead(tr, []byte("k"), []byte("l"))
+		must(t, tx.NoteRead(tr, []byte("k"), []byte("l")))
 	}
 	err1 := x.Put(tr, []byte("k1"), []byte("x"))
 	err2 := y.Put(tr, []byte("k2"), []byte("y"))
@@ -114,6 +114,29 @@ func TestReadOnlyAnomaly(t *testing.T) {
 	if code(err) != "40001" {
 		t.Fatalf("the late receipt got in: %v", err)
 	}
+}
+
+// A report begins after the closing committed and before the receipt did: what the graph forgets of the closing in between
+// must not let it see the receipt's old state beside the closing's new one.
+func TestForgottenCommitStillCounts(t *testing.T) {
+	e, tr, ss := ssiSetup(t)
+	defer e.Close()
+	receipt, closing := serial(ss[0]), serial(ss[1])
+	read(t, receipt, tr, "a")
+	must(t, closing.Put(tr, []byte("a"), []byte("2")))
+	must(t, closing.Commit())
+	must(t, ss[1].WaitDurable())
+	report := serial(ss[2])
+	read(t, report, tr, "a") // sees the closing
+	must(t, receipt.Put(tr, []byte("b"), []byte("late")))
+	must(t, receipt.Commit())
+	must(t, ss[0].WaitDurable())
+	e.System().ssi.sweep()
+	err := report.NoteRead(tr, []byte("b"), []byte("b\x00"))
+	if code(err) != "40001" {
+		t.Fatalf("the report reads the state before the receipt: %v", err)
+	}
+	report.Rollback()
 }
 
 func TestDeferrableWaitsForWriters(t *testing.T) {

@@ -13,21 +13,28 @@ type edge struct {
 	from, to *Owner
 	mode     Mode
 	name     name
+	soft     bool // to is only ahead in the queue
 }
 
-// checkDeadlock returns 40P01 when o is part of a cycle of waits. The first walk locks one shard at a time and may
-// see edges that never existed together; what it finds is confirmed with everything locked (I4).
+// checkDeadlock returns 40P01 when o is part of a cycle of waits that no other order of the queues undoes. The first
+// walk locks one shard at a time and may see edges that never existed together; what it finds is confirmed with
+// everything locked (I4).
 func (m *Manager) checkDeadlock(o *Owner) error {
-	if m.cycle(o, true) == nil {
+	if m.cycle(o, true, nil) == nil {
 		return nil
 	}
 	for i := range m.shards {
 		m.shards[i].mu.Lock()
 	}
 	m.heavyMu.Lock()
-	path := m.cycle(o, false)
+	path := m.cycle(o, false, nil)
 	if path != nil {
-		o.leave() // so that no other member of the cycle finds it again
+		if orders := m.reorder(o); orders != nil {
+			orders.apply()
+			path = nil
+		} else {
+			o.leave() // so that no other member of the cycle finds it again
+		}
 	}
 	m.heavyMu.Unlock()
 	for i := range m.shards {
@@ -36,6 +43,11 @@ func (m *Manager) checkDeadlock(o *Owner) error {
 	if path == nil {
 		return nil
 	}
+	return m.deadlock(path)
+}
+
+// deadlock counts a cycle of waits and makes the error of it.
+func (m *Manager) deadlock(path []edge) error {
 	m.Deadlocks.Add(1)
 	var b strings.Builder
 	for i, e := range path {
@@ -74,7 +86,7 @@ func (m *Manager) Blockers(pid int32) []int32 {
 		if o == nil || o.pid != pid {
 			continue
 		}
-		for _, e := range blockers(o, true) {
+		for _, e := range blockers(o, true, nil) {
 			if !slices.Contains(out, e.to.pid) {
 				out = append(out, e.to.pid)
 			}
@@ -83,13 +95,13 @@ func (m *Manager) Blockers(pid int32) []int32 {
 	return out
 }
 
-// cycle looks for a path of waits from o back to o, depth first.
-func (m *Manager) cycle(o *Owner, locking bool) []edge {
+// cycle looks for a path of waits from o back to o, depth first. orders, which may be nil, are queues to suppose.
+func (m *Manager) cycle(o *Owner, locking bool, orders queues) []edge {
 	seen := map[*Owner]bool{}
 	var path []edge
 	var visit func(x *Owner) bool
 	visit = func(x *Owner) bool {
-		for _, e := range blockers(x, locking) {
+		for _, e := range blockers(x, locking, orders) {
 			if e.to == o {
 				path = append(path, e)
 				return true
@@ -112,8 +124,9 @@ func (m *Manager) cycle(o *Owner, locking bool) []edge {
 	return nil
 }
 
-// blockers returns whom x waits for: conflicting holders, and conflicting waiters ahead of it.
-func blockers(x *Owner, locking bool) []edge {
+// blockers returns whom x waits for: conflicting holders, and conflicting waiters ahead of it, in the queue that orders
+// has for the lock or else in the lock's own.
+func blockers(x *Owner, locking bool, orders queues) []edge {
 	w := x.wait.on.Load()
 	if w == nil {
 		return nil
@@ -129,24 +142,26 @@ func blockers(x *Owner, locking bool) []edge {
 	var out []edge
 	for _, h := range w.holders {
 		if h.o != x && h.held&bad != 0 {
-			out = append(out, edge{x, h.o, x.wait.mode, w.name})
+			out = append(out, edge{x, h.o, x.wait.mode, w.name, false})
 		}
 	}
-	if w.heldBy(x) != 0 {
-		return out
+	queue, supposed := orders[w]
+	if !supposed {
+		queue = w.queue
 	}
 	at := 0
-	for at < len(w.queue) && w.queue[at] != x {
+	for at < len(queue) && queue[at] != x {
 		at++
 	}
 	// Backwards up to the first that waits for everything x waits for: through it the others are reached, so a long
 	// queue costs one edge a waiter.
 	for i := at - 1; i >= 0; i-- {
-		q := w.queue[i]
+		q := queue[i]
 		if bad&bit(q.wait.mode) == 0 {
 			continue
 		}
-		out = append(out, edge{x, q, x.wait.mode, w.name})
+		// Who holds the lock in a conflicting mode, too, is in the way in any order of the queue.
+		out = append(out, edge{x, q, x.wait.mode, w.name, w.heldBy(q)&bad == 0})
 		if conflicts[q.wait.mode]&bad == bad {
 			break
 		}

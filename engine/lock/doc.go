@@ -16,7 +16,8 @@
 // # Invariants
 //
 //	I1  A lock is granted only if it conflicts with no holder but its owner itself.
-//	I2  A waiter is passed only by an owner that holds the lock already, or by a request it does not conflict with.
+//	I2  A waiter is passed only by a request it does not conflict with, by one that conflicts with no holder of a row, by
+//	    an owner that holds the lock already, or to undo a deadlock that the order of the queue alone makes.
 //	I3  Whoever finds a slot empty that it had filled finds itself a holder in the table of wide locks.
 //	I4  A deadlock is reported only when the cycle was seen with every shard locked.
 //
@@ -36,5 +37,6 @@
 //	advisory.go   advisory locks
 //	transaction.go  waiting for transactions to end, locks that outlive one
 //	deadlock.go   the wait-for graph
+//	reorder.go    deadlocks that another order of waiting undoes
 //	list.go       what pg_locks shows
 package lock

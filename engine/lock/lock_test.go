@@ -174,6 +174,97 @@ func TestDeadlockEndsOne(t *testing.T) {
 	empty(t, m)
 }
 
+// wants has o ask for a table and returns its answer's channel once it waits.
+func wants(m *Manager, o *Owner, rel uint32, mode Mode) <-chan error {
+	before, done := m.Waits.Load(), make(chan error, 1)
+	go func() {
+		_, err := o.Table(rel, mode, Wait)
+		done <- err
+	}()
+	for m.Waits.Load() == before {
+		time.Sleep(time.Millisecond)
+	}
+	return done
+}
+
+// A deadlock that only the order of two queues makes is undone by letting one pass.
+func TestSoftDeadlockEndsNobody(t *testing.T) {
+	m, o := owners(t, 4)
+	for _, x := range o {
+		x.DeadlockDelay = int64(time.Hour)
+	}
+	o[2].DeadlockDelay = int64(20 * time.Millisecond)
+	d1, d2, e1, e2 := o[2], o[3], o[0], o[1]
+	d1.Table(1, AccessShare, Wait)
+	d2.Table(2, AccessShare, Wait)
+	w1, w2 := wants(m, e1, 1, AccessExclusive), wants(m, e2, 2, AccessExclusive)
+	r1 := wants(m, d1, 2, AccessShare)
+	r2 := wants(m, d2, 1, AccessShare)
+	if err := <-r1; err != nil {
+		t.Fatalf("the one that looked for a deadlock: %v", err)
+	}
+	d1.ReleaseAll()
+	for i, r := range []<-chan error{w1, r2, w2} {
+		if err := <-r; err != nil {
+			t.Fatalf("waiter %d: %v", i, err)
+		}
+		[]*Owner{e1, d2, e2}[i].ReleaseAll()
+	}
+	if n := m.Deadlocks.Load(); n != 0 {
+		t.Fatalf("%d deadlocks", n)
+	}
+	empty(t, m)
+}
+
+// Two that hold a table and want it alone: the second is told at once.
+func TestUpgradeDeadlockIsSeenAtOnce(t *testing.T) {
+	m, o := owners(t, 2)
+	for _, x := range o {
+		x.DeadlockDelay = int64(time.Hour)
+		x.Table(1, AccessShare, Wait)
+	}
+	w := wants(m, o[0], 1, AccessExclusive)
+	if _, err := o[1].Table(1, AccessExclusive, Wait); code(err) != "40P01" {
+		t.Fatal(err)
+	}
+	o[1].ReleaseAll()
+	if err := <-w; err != nil {
+		t.Fatal(err)
+	}
+	o[0].ReleaseAll()
+	empty(t, m)
+}
+
+// Who shares a row with its holders does not wait for one that wants it alone.
+func TestRowSharersPass(t *testing.T) {
+	m, o := owners(t, 3)
+	k := []byte("k")
+	o[0].Row(1, k, Share, Wait)
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := o[1].Row(1, k, Update, Wait)
+		done <- err
+	}()
+	for m.Waits.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if ok, _, err := o[2].Row(1, k, Share, NoWait); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	o[0].ReleaseAll()
+	select {
+	case err := <-done:
+		t.Fatalf("granted beside a sharer: %v", err)
+	case <-time.After(10 * time.Millisecond):
+	}
+	o[2].ReleaseAll()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	o[1].ReleaseAll()
+	empty(t, m)
+}
+
 func TestDeadlockBetweenRowAndTable(t *testing.T) {
 	m, o := owners(t, 2)
 	o[0].Table(7, RowExclusive, Wait)

@@ -90,7 +90,7 @@ func (o *Owner) releaseWhole(tree uint32) {
 func (o *Owner) yield(h uint64, tree uint32, m Mode, p Policy) (busy bool, err error) {
 	o.m.heavyMu.Lock()
 	w := o.m.heavy[wholeName(tree)]
-	if w == nil || w.grantable(o, m) && len(w.queue) == 0 {
+	if w == nil || w.free(o, m) && len(w.queue) == 0 {
 		o.m.heavyMu.Unlock()
 		return false, nil
 	}

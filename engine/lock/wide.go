@@ -103,20 +103,32 @@ func (w *wide) free(o *Owner, m Mode) bool {
 	return true
 }
 
-// grantable tells whether o can have m now without passing a waiter it conflicts with (I2).
-func (w *wide) grantable(o *Owner, m Mode) bool {
-	if !w.free(o, m) {
-		return false
-	}
-	if w.heldBy(o) != 0 {
-		return true
-	}
-	for _, q := range w.queue {
-		if conflicts[m]&bit(q.wait.mode) != 0 {
-			return false
+// join decides about a request of o (I2): granted at once, or the place in the queue that it has to take. rival is a
+// waiter that waits for o and that o would have to wait for: a deadlock before anybody has waited.
+//
+// A row goes to whoever conflicts with no holder, as in PostgreSQL: who shares it with its holders does not queue behind
+// one that wants it alone. Its holders wait ahead of all others, so that a stronger lock on the same row does not
+// deadlock with those that wait for it anyway. Other locks are first come, first served, except that a holder goes ahead
+// of the first that waits for it.
+func (w *wide) join(o *Owner, m Mode) (at int, now bool, rival *Owner) {
+	held, free := w.heldBy(o), w.free(o, m)
+	if w.name.class == classRow {
+		if held != 0 {
+			return 0, free, nil
 		}
+		return len(w.queue), free, nil
 	}
-	return true
+	var ahead mask
+	for i, q := range w.queue {
+		if held&conflicts[q.wait.mode] != 0 {
+			if w.heldBy(q)&conflicts[m] != 0 {
+				return i, false, q
+			}
+			return i, free && conflicts[m]&ahead == 0, nil
+		}
+		ahead |= bit(q.wait.mode)
+	}
+	return len(w.queue), free && conflicts[m]&ahead == 0, nil
 }
 
 // setMode records a grant. A row is held in one mode, the strongest; other locks in a set of modes.
@@ -136,7 +148,7 @@ func (w *wide) grant() {
 	keep := w.queue[:0]
 	for _, q := range w.queue {
 		m := q.wait.mode
-		if w.free(q, m) && (conflicts[m]&ahead == 0 || w.heldBy(q) != 0) {
+		if w.free(q, m) && conflicts[m]&ahead == 0 {
 			w.setMode(q, m)
 			q.wait.on.Store(nil)
 			q.wait.granted.Store(true)
@@ -152,7 +164,8 @@ func (w *wide) grant() {
 
 // acquire gets w in mode m. It is called with w.mu held and returns without it.
 func (o *Owner) acquire(w *wide, m Mode, p Policy, what string) (granted, waited bool, err error) {
-	if w.grantable(o, m) {
+	at, now, rival := w.join(o, m)
+	if now {
 		w.setMode(o, m)
 		w.mu.Unlock()
 		return true, false, nil
@@ -165,14 +178,15 @@ func (o *Owner) acquire(w *wide, m Mode, p Policy, what string) (granted, waited
 		}
 		return false, false, sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on "+what)
 	}
+	if rival != nil {
+		path := []edge{{o, rival, m, w.name, false}, {rival, o, rival.wait.mode, w.name, false}}
+		w.mu.Unlock()
+		return false, false, o.m.deadlock(path)
+	}
 	o.wait.mode, o.wait.since = m, Now()
 	o.wait.granted.Store(false)
 	o.wait.on.Store(w)
-	if w.heldBy(o) != 0 {
-		w.queue = slices.Insert(w.queue, 0, o)
-	} else {
-		w.queue = append(w.queue, o)
-	}
+	w.queue = slices.Insert(w.queue, at, o)
 	w.mu.Unlock()
 	o.m.Waits.Add(1)
 	o.waits++

@@ -22,6 +22,7 @@ type indexScanOp struct {
 	filter  *filterProg
 	batch   *rowBatch
 	entries [][]byte       // row keys
+	note    []byte         // end of the range of one row key
 	keys    storage.KeyBuf // index keys, for index-only scans
 	only    *keyBatch
 	ramp    ramp
@@ -82,7 +83,9 @@ func (o *indexScanOp) plan() error {
 	}
 	o.todo, o.pos = rs, 0
 	for _, r := range rs {
-		o.st.noteRead(o.node.Index.Tree, r.lo, r.hi)
+		if err := o.st.noteRead(o.node.Index.Tree, r.lo, r.hi); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -172,7 +175,14 @@ func (o *indexScanOp) fetch(n int) error {
 	if len(o.batch.rows) < n {
 		o.batch.rows = make([][]byte, n)
 	}
+	serial := o.st.env.Tx != nil && o.st.env.Tx.IsolationLevel() == Serializable
 	for i, k := range o.entries[:n] {
+		if serial { // the index's entries say nothing of the other columns
+			o.note = append(append(o.note[:0], k...), 0)
+			if err := o.st.noteRead(o.node.Rel.TreeID, k, o.note); err != nil {
+				return err
+			}
+		}
 		val, ok, err := o.st.env.View.Get(o.node.Rel.TreeID, k)
 		if err != nil {
 			return err

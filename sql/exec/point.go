@@ -136,7 +136,9 @@ func (t *Point) Get(e *Env, params []types.Datum) (r []byte, layout *row.Layout,
 	if !ok {
 		return nil, t.layout, t.fast.Attnos, nil
 	}
-	t.notePoint(e, key)
+	if err := t.notePoint(e, key); err != nil {
+		return nil, t.layout, t.fast.Attnos, err
+	}
 	r, ok, err = e.View.Get(t.fast.Rel.TreeID, key)
 	if !ok {
 		r = nil
@@ -144,13 +146,13 @@ func (t *Point) Get(e *Env, params []types.Datum) (r []byte, layout *row.Layout,
 	return r, t.layout, t.fast.Attnos, err
 }
 
-// notePoint records the read of one key at SERIALIZABLE.
-func (t *Point) notePoint(e *Env, key []byte) {
+// notePoint records the read of one key at SERIALIZABLE. 40001 when the transaction cannot commit any more.
+func (t *Point) notePoint(e *Env, key []byte) error {
 	if e.Tx == nil || e.Tx.IsolationLevel() != Serializable {
-		return
+		return nil
 	}
 	t.key = append(key, 0) // the first key after it
-	e.Tx.NoteRead(t.fast.Rel.TreeID, key, t.key)
+	return e.Tx.NoteRead(t.fast.Rel.TreeID, key, t.key)
 }
 
 // Write runs the insert, update or delete and returns the number of rows changed.
@@ -243,7 +245,9 @@ func (t *Point) change(params []types.Datum) (int64, error) {
 // lockSeen locks the row that the transaction's snapshot has; another version in the newest state is an error.
 func (t *Point) lockSeen(key []byte, mode lock.Mode) (old []byte, ok bool, err error) {
 	e, tx, tree := t.st.env, t.st.env.Tx, t.fast.Rel.TreeID
-	t.notePoint(e, key)
+	if err := t.notePoint(e, key); err != nil {
+		return nil, false, err
+	}
 	seen, ok, err := e.View.Get(tree, key)
 	if err != nil || !ok {
 		return nil, false, err
@@ -310,7 +314,9 @@ func (t *Point) OpenRange(e *Env, params []types.Datum) error {
 		t.left = 0
 		return err
 	}
-	t.st.noteRead(t.fast.Rel.TreeID, rs[0].lo, rs[0].hi)
+	if err := t.st.noteRead(t.fast.Rel.TreeID, rs[0].lo, rs[0].hi); err != nil {
+		return err
+	}
 	t.cur.Init(e.View, t.fast.Rel.TreeID, rs[0].lo, rs[0].hi, t.fast.Reverse)
 	t.open = true
 	return nil

@@ -221,7 +221,9 @@ func (o *scanOp) plan() error {
 	}
 	o.todo, o.pos = rs, 0
 	for _, r := range rs {
-		o.st.noteRead(o.node.Rel.TreeID, r.lo, r.hi)
+		if err := o.st.noteRead(o.node.Rel.TreeID, r.lo, r.hi); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -304,11 +306,12 @@ func (o *scanOp) read(n int) (int, error) {
 	return got, nil
 }
 
-// noteRead tells a SERIALIZABLE transaction's conflict detection what is read.
-func (s *State) noteRead(t storage.TreeID, lo, hi []byte) {
-	if s.env.Tx != nil {
-		s.env.Tx.NoteRead(t, lo, hi)
+// noteRead tells a SERIALIZABLE transaction's conflict detection what is read. 40001 when the transaction cannot commit.
+func (s *State) noteRead(t storage.TreeID, lo, hi []byte) error {
+	if s.env.Tx == nil {
+		return nil
 	}
+	return s.env.Tx.NoteRead(t, lo, hi)
 }
 
 // large returns the reader of rel's large values.

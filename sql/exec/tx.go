@@ -43,7 +43,8 @@ type Tx interface {
 	// NextRowID returns a new hidden row id for a table without primary key.
 	NextRowID(tree storage.TreeID) uint64
 	// NoteRead records that [lo, hi) of tree was read (SERIALIZABLE); nil means unbounded. No-op at other levels.
-	NoteRead(tree storage.TreeID, lo, hi []byte)
+	// 40001 when the transaction cannot commit any more.
+	NoteRead(tree storage.TreeID, lo, hi []byte) error
 	// NoteWrite records a write that will not be made because a constraint forbids it. 40001 when a concurrent SERIALIZABLE
 	// transaction put the obstacle there. No-op at other levels.
 	NoteWrite(tree storage.TreeID, key []byte) error
