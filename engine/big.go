@@ -102,7 +102,7 @@ const walkStep = 512
 // header returns the head of the Commit entry.
 func (t *Tx) header(parts uint32) header {
 	db := t.s.db
-	h := header{tx: t.ID(), parts: parts}
+	h := header{tx: t.ID(), parts: parts, stamped: true}
 	if t.rowIDs {
 		h.rowID = db.nextRow.Load()
 	}

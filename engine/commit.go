@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
+	"time"
 
 	"herd/engine/lock"
 	"herd/sql/sqlerr"
@@ -234,8 +235,12 @@ func (db *Database) append(live []*request, next *storage.Snapshot, changed bool
 	}
 	q := &db.queue
 	rooms, entries := q.rooms[:0], q.entries[:0]
+	db.now = max(db.now, uint64(time.Now().UnixMicro()))
 	for i, r := range live {
 		r.seq = first + txlog.Seq(i)
+		if r.kind == txlog.Commit {
+			stamp(r.payload, db.now)
+		}
 		if r.tx != nil {
 			db.moves.add(r.tx.moves, storage.Seq(r.seq))
 			if r.tx.iso == Serializable {

@@ -40,7 +40,10 @@
 //	recover.go     opening: the state machine of log entries, replay of a local log
 //	replica.go     a database under a log of several nodes: leading, following, void entries
 //	sum.go         sums of the state at one place of the log, to compare replicas
-//	transfer.go    the whole state as a stream
+//	state.go       the whole state as a stream
+//	transfer.go    the state of one node for another
+//	backup.go      states of all databases as one stream; backupcheck.go verifies it
+//	restore.go     a data folder from a backup; pointintime.go up to where in the archived log
 //	session.go     Session: floors, slots, advisory locks
 //	tx.go          Tx: statements, changes, savepoints, end
 //	commit.go      the queue and its leader

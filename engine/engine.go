@@ -24,10 +24,11 @@ var ErrNoDatabase = errors.New("database does not exist")
 
 // Engine is an open data folder. Use Open.
 type Engine struct {
-	o       Options
-	folder  io.Closer
-	scanner *lock.Scanner
-	keeper  memoryKeeper
+	o        Options
+	folder   io.Closer
+	identity string // of the folder's history of commits
+	scanner  *lock.Scanner
+	keeper   memoryKeeper
 
 	acctBlocks *mem.Account // blocks of all databases
 
@@ -44,12 +45,26 @@ func Open(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openFolder(o, l)
+}
+
+// openFolder opens a folder that l locks; it closes l at the end.
+func openFolder(o Options, l io.Closer) (*Engine, error) {
+	var err error
 	if o.LogKeepFreeBytes == 0 {
 		if free, err := o.FS.FreeBytes(o.Dir); err == nil {
 			o.LogKeepFreeBytes = min(keepFreeUsual, free/8)
 		}
 	}
 	e := &Engine{o: o, folder: l, scanner: lock.NewScanner(), byName: map[string]*Database{}}
+	if err = takeOver(o.FS, o.Dir); err == nil {
+		e.identity, err = identity(o.FS, o.Dir)
+	}
+	if err != nil {
+		e.scanner.Close()
+		l.Close()
+		return nil, err
+	}
 	e.acctBlocks = o.Memory.Child("blocks")
 	e.acctBlocks.SetLimit(o.Memory.Limit() / 10 * 8)
 	if err := e.openAll(); err != nil {

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"bytes"
+	"crypto/rand"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -18,17 +21,23 @@ import (
 // The data folder:
 //
 //	herd.lock         locked while a server uses the folder
-//	FORMAT            one line, "herd 2"
+//	FORMAT            one line, "herd 3"
+//	IDENTITY          a random number that no other folder has: which history of commits this is
+//	RESTORING         a restore has begun and not ended
 //	db/<number>/      one database: name, manifest, data/, log/
 const (
-	lockFile   = "herd.lock"
-	formatFile = "FORMAT"
-	dbFolder   = "db"
-	nameFile   = "name"
-	dataFolder = "data"
-	logFolder  = "log"
+	lockFile      = "herd.lock"
+	formatFile    = "FORMAT"
+	identityFile  = "IDENTITY"
+	restoringFile = "RESTORING"
+	dbFolder      = "db"
+	nameFile      = "name"
+	dataFolder    = "data"
+	logFolder     = "log"
 
-	folderFormat = 2
+	// folderFormat 3 has the time of a commit in its log entry; folders of format 2 are taken over.
+	folderFormat = 3
+	folderOldest = 2
 
 	suffixNew  = ".tmp"
 	suffixDrop = ".drop"
@@ -46,6 +55,8 @@ var (
 	ErrNewerFormat = errors.New("data folder was written by a newer version of herd")
 	// ErrNotHerd: the folder has contents that are not herd's.
 	ErrNotHerd = errors.New("folder is not empty and not a herd data folder")
+	// ErrHalfRestored: "herd restore" did not come to its end.
+	ErrHalfRestored = errors.New("a restore into this folder did not finish: what is in it is not whole; remove the folder and restore again")
 )
 
 // lockFolder makes dir when it is missing, locks it and checks its format.
@@ -63,11 +74,53 @@ func lockFolder(fsys vfs.FS, dir string) (io.Closer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
-	if err := checkFormat(fsys, dir); err != nil {
+	if err = notRestoring(fsys, dir); err == nil {
+		err = checkFormat(fsys, dir)
+	}
+	if err != nil {
 		l.Close()
 		return nil, err
 	}
 	return l, nil
+}
+
+// notRestoring refuses a folder whose restore has not ended.
+func notRestoring(fsys vfs.FS, dir string) error {
+	_, err := fsys.Stat(labelFolder, filepath.Join(dir, restoringFile))
+	switch {
+	case err == nil:
+		return fmt.Errorf("open %s: %w", dir, ErrHalfRestored)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("open %s: %w", dir, err)
+	}
+	return nil
+}
+
+// identity reads a folder's identity, or gives it one.
+func identity(fsys vfs.FS, dir string) (string, error) {
+	name := filepath.Join(dir, identityFile)
+	p, err := vfs.ReadFile(fsys, labelFolder, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newIdentity(fsys, dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	id := strings.TrimSpace(string(p))
+	if len(id) != 2*identityBytes || strings.Trim(id, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("read %s: not an identity: %w", name, storage.ErrCorrupt)
+	}
+	return id, nil
+}
+
+const identityBytes = 8
+
+// newIdentity gives a folder an identity that no folder had: its log will not go on like that of any other.
+func newIdentity(fsys vfs.FS, dir string) (string, error) {
+	var raw [identityBytes]byte
+	rand.Read(raw[:]) // never fails
+	id := hex.EncodeToString(raw[:])
+	return id, vfs.WriteFileAtomic(fsys, labelFolder, dir, filepath.Join(dir, identityFile), []byte(id+"\n"))
 }
 
 // checkFormat reads FORMAT, or writes it into a new folder.
@@ -91,10 +144,21 @@ func checkFormat(fsys vfs.FS, dir string) error {
 	if n > folderFormat {
 		return fmt.Errorf("open %s: format %d, this server reads up to %d: %w", dir, n, folderFormat, ErrNewerFormat)
 	}
-	if n < folderFormat {
-		return fmt.Errorf("open %s: format %d, this server reads %d: %w", dir, n, folderFormat, ErrOlderFormat)
+	if n < folderOldest {
+		return fmt.Errorf("open %s: format %d, this server reads %d to %d: %w", dir, n, folderOldest, folderFormat, ErrOlderFormat)
 	}
 	return nil
+}
+
+// takeOver marks a folder of an older format as one of this version, which is about to write what the older does not read.
+func takeOver(fsys vfs.FS, dir string) error {
+	want := fmt.Appendf(nil, "herd %d\n", folderFormat)
+	name := filepath.Join(dir, formatFile)
+	p, err := vfs.ReadFile(fsys, labelFolder, name)
+	if err != nil || bytes.Equal(p, want) {
+		return err
+	}
+	return vfs.WriteFileAtomic(fsys, labelFolder, dir, name, want)
 }
 
 // writeName records a database's name in its folder.

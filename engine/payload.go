@@ -11,6 +11,7 @@ import (
 // Payload of Commit, Part and Abort entries:
 //
 //	flags u8, transaction u64, parts u32 (Commit: how many came before; Part: its number from 0)
+//	flagTime:    u64 time of the commit, microseconds since 1970; it never goes back within an epoch
 //	flagRowID:   u64 next row id
 //	flagNumbers: u32 next object number, u32 next tree number
 //	changes, each: op u8 | treeFollows, [tree uvarint], [key length uvarint, key], [value length uvarint, value]
@@ -19,6 +20,8 @@ import (
 const (
 	flagRowID   = 1
 	flagNumbers = 2
+	flagTime    = 4
+	flagsKnown  = flagRowID | flagNumbers | flagTime
 
 	treeFollows = 0x80
 
@@ -35,6 +38,8 @@ type header struct {
 	oid     uint32
 	tree    uint32
 	numbers bool
+	stamped bool   // a Commit: it has a time
+	time    uint64 // microseconds since 1970, 0 = not recorded
 }
 
 func appendHeader(b []byte, h header) []byte {
@@ -45,9 +50,15 @@ func appendHeader(b []byte, h header) []byte {
 	if h.numbers {
 		flags |= flagNumbers
 	}
+	if h.stamped {
+		flags |= flagTime
+	}
 	b = append(b, flags)
 	b = binary.LittleEndian.AppendUint64(b, h.tx)
 	b = binary.LittleEndian.AppendUint32(b, h.parts)
+	if h.stamped {
+		b = binary.LittleEndian.AppendUint64(b, h.time)
+	}
 	if h.rowID != 0 {
 		b = binary.LittleEndian.AppendUint64(b, h.rowID)
 	}
@@ -56,6 +67,13 @@ func appendHeader(b []byte, h header) []byte {
 		b = binary.LittleEndian.AppendUint32(b, h.tree)
 	}
 	return b
+}
+
+// stamp sets the time in the payload of a Commit that has room for it: only the leader of the queue knows it.
+func stamp(p []byte, micros uint64) {
+	if len(p) >= payloadHeader+8 && p[0]&flagTime != 0 {
+		binary.LittleEndian.PutUint64(p[payloadHeader:], micros)
+	}
 }
 
 var errPayload = fmt.Errorf("log entry's payload does not decode: %w", storage.ErrCorrupt)
@@ -69,6 +87,16 @@ func decodeHeader(p []byte) (h header, rest []byte, err error) {
 	h.tx = binary.LittleEndian.Uint64(p[1:])
 	h.parts = binary.LittleEndian.Uint32(p[9:])
 	p = p[payloadHeader:]
+	if flags&^flagsKnown != 0 {
+		return h, nil, fmt.Errorf("log entry's payload has flags %#x: %w", flags, ErrNewerFormat)
+	}
+	if flags&flagTime != 0 {
+		if len(p) < 8 {
+			return h, nil, errPayload
+		}
+		h.stamped, h.time = true, binary.LittleEndian.Uint64(p)
+		p = p[8:]
+	}
 	if flags&flagRowID != 0 {
 		if len(p) < 8 {
 			return h, nil, errPayload

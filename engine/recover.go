@@ -36,6 +36,9 @@ type applier struct {
 	partBytes int
 	commits   map[uint64]txlog.Seq // the entry behind which their parts are not void; nil: not looked for yet
 
+	// ahead reads the log from a position on, for lookAhead; nil: the log of the database's folder.
+	ahead func(from txlog.Position, f func(txlog.Position, txlog.Entry) error) error
+
 	sums sums
 }
 
@@ -209,8 +212,15 @@ func (a *applier) part(e txlog.Entry, h header, cs storage.ChangeSet, size int) 
 func (a *applier) lookAhead() error {
 	a.commits = map[uint64]txlog.Seq{}
 	aborts := map[uint64]txlog.Seq{}
-	o := &a.db.eng.o
-	_, err := txlog.Inspect(o.FS, o.logDir(a.db.oid), a.pos, nil, func(_ txlog.Position, e txlog.Entry) error {
+	read := a.ahead
+	if read == nil {
+		read = func(from txlog.Position, f func(txlog.Position, txlog.Entry) error) error {
+			o := &a.db.eng.o
+			_, err := txlog.Inspect(o.FS, o.logDir(a.db.oid), from, nil, f)
+			return err
+		}
+	}
+	err := read(a.pos, func(_ txlog.Position, e txlog.Entry) error {
 		if e.Kind != txlog.Abort && (e.Kind != txlog.Commit || e.Seq <= a.done) {
 			return nil
 		}

@@ -1,12 +1,8 @@
 package engine
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
-	"hash/crc32"
 	"io"
 	"runtime"
 
@@ -14,26 +10,8 @@ import (
 	"herd/txlog"
 )
 
-// The applied state as a stream, for a node that is too far behind:
-//
-//	"herdstat", version u8, last entry u64, length u32 and meta (see encodeMeta)
-//	frames: 't' tree u32 | 'r' length u32, row (key length uvarint, key, value) | 'e' rows u64
-//	CRC32C u32 of all before
-//
-// Trees come in the order of their numbers, rows in that of their keys. Integers are little-endian.
-const (
-	stateMagic   = "herdstat"
-	stateVersion = 1
-	// stateStep is how many bytes of rows are applied at a time.
-	stateStep = 1 << 20
-	// stateRowMax bounds a row's length, so that damage is not taken for one.
-	stateRowMax = 64 << 20
-)
-
 // ErrOpenParts: the state cannot be written while transactions have parts in the log that it would not contain.
 var ErrOpenParts = errors.New("large transactions are open")
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Snapshot implements txlog.Applier. ErrOpenParts: try again later.
 func (a *applier) Snapshot(w io.Writer) error {
@@ -59,69 +37,11 @@ func (a *applier) Snapshot(w io.Writer) error {
 	// Not as the leader: who draws a sequence's next value holds the sequence while its entry queues. What is recorded is at
 	// least as far as the entry last.
 	meta := db.encodeMeta(last, epoch, nil)
-	sum := crc32.New(castagnoli)
-	out := bufio.NewWriterSize(io.MultiWriter(w, sum), 64<<10)
-	le := binary.LittleEndian
-	head := le.AppendUint64(append([]byte(stateMagic), stateVersion), uint64(last))
-	head = append(le.AppendUint32(head, uint32(len(meta))), meta...)
-	if _, err := out.Write(head); err != nil {
+	out := stateWriter{emit: func(piece []byte) error {
+		_, err := w.Write(piece)
 		return err
-	}
-	rows := uint64(0)
-	var failed error
-	snap.Trees(func(id storage.TreeID, _ int64) bool {
-		n, err := writeTree(out, storage.View{Snap: snap}, id)
-		rows, failed = rows+n, err
-		return err == nil
-	})
-	if failed != nil {
-		return failed
-	}
-	if _, err := out.Write(le.AppendUint64([]byte{'e'}, rows)); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	_, err = w.Write(le.AppendUint32(nil, sum.Sum32()))
-	return err
-}
-
-func writeTree(w io.Writer, v storage.View, id storage.TreeID) (rows uint64, err error) {
-	le := binary.LittleEndian
-	if _, err := w.Write(le.AppendUint32([]byte{'t'}, uint32(id))); err != nil {
-		return 0, err
-	}
-	var c storage.Cursor
-	c.Init(v, id, nil, nil, false)
-	defer c.Close()
-	var buf []byte
-	for c.Next() {
-		buf = append(buf[:0], 'r', 0, 0, 0, 0)
-		buf = binary.AppendUvarint(buf, uint64(len(c.Key())))
-		buf = append(append(buf, c.Key()...), c.Value()...)
-		le.PutUint32(buf[1:], uint32(len(buf)-5))
-		if _, err := w.Write(buf); err != nil {
-			return rows, err
-		}
-		rows++
-	}
-	return rows, c.Err()
-}
-
-// stateReader reads a stream and sums it.
-type stateReader struct {
-	r   *bufio.Reader
-	sum hash.Hash32
-}
-
-func (r *stateReader) bytes(n int) ([]byte, error) {
-	p := make([]byte, n)
-	if _, err := io.ReadFull(r.r, p); err != nil {
-		return nil, fmt.Errorf("read a database's state: %w", err)
-	}
-	r.sum.Write(p)
-	return p, nil
+	}}
+	return out.write(snap, last, meta)
 }
 
 // Restore implements txlog.Applier. On error the state is the one before.
@@ -132,9 +52,9 @@ func (a *applier) Restore(r io.Reader) error {
 			return errors.New("restore a database's state: the node does not follow")
 		}
 		old := db.tip.Load()
-		b := &restorer{db: db, in: &stateReader{bufio.NewReaderSize(r, 64<<10), crc32.New(castagnoli)}, snap: old, slot: db.store.NewSlot()}
+		b := &restorer{store: db.store, snap: old, slot: db.store.NewSlot()}
 		defer b.slot.Close()
-		if err := b.run(); err != nil {
+		if err := b.run(r); err != nil {
 			back, e := db.store.Rewind(old)
 			if e == nil {
 				a.published(back)
@@ -155,124 +75,104 @@ func (a *applier) Restore(r io.Reader) error {
 	})
 }
 
-// restorer builds the state of a stream beside the present one.
+// restorer builds the state of a stream beside the present one. It is a stateTaker.
 type restorer struct {
-	db   *Database
-	in   *stateReader
-	snap *storage.Snapshot
-	slot *storage.ReaderSlot
-	last txlog.Seq
-	meta []byte
+	store *storage.Store
+	snap  *storage.Snapshot
+	slot  *storage.ReaderSlot
+	last  txlog.Seq
+	meta  []byte
+	// applied is called after each step, to keep memory small. May be nil.
+	applied func() error
 
-	set  storage.ChangeSet
-	size int
+	set   storage.ChangeSet
+	bytes []byte // of the rows in set
+	ends  []treeSum
 }
 
-func (b *restorer) run() error {
-	le := binary.LittleEndian
-	head, err := b.in.bytes(len(stateMagic) + 1 + 8 + 4)
-	if err != nil {
-		return err
+// treeSum is what a tree has to be once its rows are applied.
+type treeSum struct {
+	id        storage.TreeID
+	rows, sum uint64
+}
+
+// run reads a whole stream.
+func (b *restorer) run(r io.Reader) error {
+	p := stateParser{to: b}
+	buf := make([]byte, statePiece)
+	for !p.Ended {
+		n, err := r.Read(buf)
+		if e := p.feed(buf[:n]); e != nil {
+			return e
+		}
+		switch {
+		case p.Ended:
+		case err == io.EOF:
+			return p.whole()
+		case err != nil:
+			return fmt.Errorf("read a database's state: %w", err)
+		}
 	}
-	if string(head[:len(stateMagic)]) != stateMagic {
-		return fmt.Errorf("read a database's state: it does not begin like one: %w", storage.ErrCorrupt)
-	}
-	if v := head[len(stateMagic)]; v > stateVersion {
-		return fmt.Errorf("read a database's state of version %d: %w", v, ErrNewerFormat)
-	}
-	b.last = txlog.Seq(le.Uint64(head[len(stateMagic)+1:]))
-	n := le.Uint32(head[len(stateMagic)+9:])
-	if n > stateRowMax {
-		return fmt.Errorf("read a database's state: meta of %d bytes: %w", n, storage.ErrCorrupt)
-	}
-	if b.meta, err = b.in.bytes(int(n)); err != nil {
-		return err
-	}
+	return nil
+}
+
+func (b *restorer) head(last txlog.Seq, meta []byte) error {
+	b.last, b.meta = last, meta
 	b.snap.Trees(func(id storage.TreeID, _ int64) bool {
 		b.set = append(b.set, storage.Change{Tree: id, Op: storage.OpDropTree})
 		return true
 	})
-	if err := b.apply(); err != nil {
-		return err
-	}
-	return b.frames()
-}
-
-// frames reads trees and rows up to the end and checks the sum.
-func (b *restorer) frames() error {
-	le := binary.LittleEndian
-	tree, rows := storage.TreeID(0), uint64(0)
-	for {
-		kind, err := b.in.bytes(1)
-		if err != nil {
-			return err
-		}
-		switch kind[0] {
-		case 't':
-			p, err := b.in.bytes(4)
-			if err != nil {
-				return err
-			}
-			tree = storage.TreeID(le.Uint32(p))
-			b.set = append(b.set, storage.Change{Tree: tree, Op: storage.OpCreateTree})
-		case 'r':
-			if err := b.row(tree); err != nil {
-				return err
-			}
-			rows++
-		case 'e':
-			p, err := b.in.bytes(8)
-			if err != nil {
-				return err
-			}
-			want := b.in.sum.Sum32()
-			sum, err := b.in.bytes(4)
-			if err != nil {
-				return err
-			}
-			if le.Uint64(p) != rows || le.Uint32(sum) != want {
-				return fmt.Errorf("read a database's state: its checksum does not match: %w", storage.ErrCorrupt)
-			}
-			return b.apply()
-		default:
-			return fmt.Errorf("read a database's state: unknown frame %d: %w", kind[0], storage.ErrCorrupt)
-		}
-	}
-}
-
-func (b *restorer) row(tree storage.TreeID) error {
-	p, err := b.in.bytes(4)
-	if err != nil {
-		return err
-	}
-	n := binary.LittleEndian.Uint32(p)
-	if n > stateRowMax || tree == 0 {
-		return fmt.Errorf("read a database's state: a row of %d bytes in tree %d: %w", n, tree, storage.ErrCorrupt)
-	}
-	if p, err = b.in.bytes(int(n)); err != nil {
-		return err
-	}
-	k, w := binary.Uvarint(p)
-	if w <= 0 || k > uint64(len(p)-w) {
-		return fmt.Errorf("read a database's state: a row's key of %d bytes: %w", k, storage.ErrCorrupt)
-	}
-	end := w + int(k)
-	b.set = append(b.set, storage.Change{Tree: tree, Op: storage.OpPut, Key: p[w:end:end], Val: p[end:]})
-	if b.size += int(n); b.size < stateStep {
-		return nil
-	}
 	return b.apply()
 }
 
+func (b *restorer) tree(id storage.TreeID) error {
+	b.set = append(b.set, storage.Change{Tree: id, Op: storage.OpCreateTree})
+	return nil
+}
+
+func (b *restorer) row(id storage.TreeID, key, val []byte) error {
+	need := len(key) + len(val)
+	if cap(b.bytes)-len(b.bytes) < need { // earlier rows stay where they are
+		if err := b.apply(); err != nil {
+			return err
+		}
+		if cap(b.bytes) < need {
+			b.bytes = make([]byte, 0, max(need, stateStep))
+		}
+	}
+	at := len(b.bytes)
+	b.bytes = append(append(b.bytes, key...), val...)
+	mid, end := at+len(key), len(b.bytes)
+	b.set = append(b.set, storage.Change{Tree: id, Op: storage.OpPut, Key: b.bytes[at:mid:mid], Val: b.bytes[mid:end:end]})
+	return nil
+}
+
+func (b *restorer) treeEnd(id storage.TreeID, rows, sum uint64) error {
+	b.ends = append(b.ends, treeSum{id, rows, sum})
+	return nil
+}
+
+func (b *restorer) end() error { return b.apply() }
+
+// apply applies the rows gathered and checks the trees that are whole.
 func (b *restorer) apply() error {
-	if len(b.set) == 0 {
-		return nil
+	if len(b.set) > 0 {
+		s, err := b.store.ApplySorted(b.snap, storage.Seq(b.last), b.set, runtime.GOMAXPROCS(0))
+		if err != nil {
+			return fmt.Errorf("restore a database's state: %w", err)
+		}
+		b.slot.Pin(s)
+		clear(b.set)
+		b.snap, b.set, b.bytes = s, b.set[:0], b.bytes[:0]
 	}
-	s, err := b.db.store.ApplySorted(b.snap, storage.Seq(b.last), b.set, runtime.GOMAXPROCS(0))
-	if err != nil {
-		return fmt.Errorf("restore a database's state: %w", err)
+	for _, e := range b.ends {
+		if n, s := b.snap.Count(e.id), b.snap.Checksum(e.id); n != int64(e.rows) || s != e.sum {
+			return fmt.Errorf("restore a database's state: tree %d has %d rows with checksum %x, it had %d with %x: %w", e.id, n, s, e.rows, e.sum, storage.ErrCorrupt)
+		}
 	}
-	b.slot.Pin(s)
-	b.snap, b.set, b.size = s, nil, 0
+	b.ends = b.ends[:0]
+	if b.applied != nil {
+		return b.applied()
+	}
 	return nil
 }

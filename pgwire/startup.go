@@ -168,8 +168,12 @@ func (c *conn) parseStartup(version int, body []byte) (*session.StartupInfo, err
 			}
 			info.Settings = append(info.Settings, opts...)
 		case n == "replication":
-			if v != "false" && v != "off" && v != "0" && v != "no" {
-				return nil, sqlerr.Fatal(sqlerr.FeatureNotSupported, "replication connections are not supported")
+			switch v {
+			case "true", "on", "yes", "1", "database":
+				info.Replication = true
+			case "false", "off", "no", "0":
+			default:
+				return nil, sqlerr.Fatal(sqlerr.InvalidParameterValue, "invalid value for parameter \"replication\": \"%s\"", v)
 			}
 		case strings.HasPrefix(n, "_pq_."):
 			unknown = append(unknown, n)

@@ -130,3 +130,6 @@ func (s *Snapshot) TreeBytes(t TreeID) int64 {
 	}
 	return int64(float64(bytes) / float64(rows) * float64(tr.root.Stat.Rows))
 }
+
+// RowHash returns the hash of one row, of which Checksum is the sum.
+func RowHash(key, val []byte) uint64 { return block.RowHash(key, val) }

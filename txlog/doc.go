@@ -45,5 +45,6 @@
 //	segment.go  preparing, recycling and removing segments
 //	recover.go  reading groups back, torn tail or corruption
 //	inspect.go  reading a log without opening it
+//	archiveread.go  reading archived segments
 //	cut.go      giving up what follows a damaged place
 package txlog

@@ -201,7 +201,7 @@ func (srv *Server) usersOf(database string) []*Session {
 	defer srv.mu.Unlock()
 	var out []*Session
 	for _, s := range srv.sessions {
-		if s.info.Database == database {
+		if s.occupies(database) {
 			out = append(out, s)
 		}
 	}

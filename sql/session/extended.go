@@ -9,6 +9,9 @@ import (
 
 // Parse makes a prepared statement. An empty name replaces the unnamed one, which is gone even when this Parse fails.
 func (s *Session) Parse(name, query []byte, oids []uint32) error {
+	if s.info.Replication {
+		return sqlerr.New(sqlerr.ProtocolViolation, "extended query protocol not supported in a replication connection")
+	}
 	if len(name) == 0 {
 		s.dropStatement(s.unnamed)
 		s.unnamed = nil

@@ -14,6 +14,9 @@ func (s *Session) Query(text []byte) error {
 	if err := types.ValidText(text); err != nil {
 		return err
 	}
+	if s.info.Replication {
+		return s.replicationQuery(string(text))
+	}
 	if !s.mysql { // shapes and literal tuples are read by PostgreSQL's lexical rules
 		if done, err := s.queryByShape(text); done {
 			return err

@@ -252,6 +252,9 @@ func (s *Session) open() error {
 		}
 		s.set.setBase(name, v)
 	}
+	if s.info.Replication && !role.Super {
+		return sqlerr.Fatal(sqlerr.InsufficientPrivilege, "must be superuser to open a replication connection")
+	}
 	s.started = true
 	s.dirty = false
 	return nil

@@ -20,6 +20,7 @@ import (
 type StartupInfo struct {
 	User, Database string
 	Settings       []Setting // application_name, client_encoding ... and the "options" parameter, in order
+	Replication    bool      // commands of a replication connection instead of SQL
 	Remote, Local  net.Addr
 	TLS            bool
 	Started        time.Time
@@ -101,6 +102,8 @@ type Session struct {
 	tempSchema types.OID
 	tempTables []tempTable // with an ON COMMIT action
 	notices    []*sqlerr.Error
+
+	backingUp *backupCommand // guarded by srv.mu
 
 	activity activity
 	ended    atomic.Pointer[sqlerr.Error]
