@@ -34,6 +34,7 @@
 //	timefn.go timeparts.go        dates and times: arithmetic, zones, fields
 //	tocharparse.go tochardate.go tocharnum.go tonumber.go todate.go todatefield.go   templates
 //	jsonfn.go jsonset.go jsonbuild.go jsonrecord.go   JSON
+//	jsonpathfn.go jsonpathdate.go  jsonpath: functions, templates of .datetime()
 //	arrayfn.go                    arrays
 //	hashfn.go                     PostgreSQL's hash functions
 //	sysfn.go sysfnmore.go sysfnobject.go sysfnpriv.go sysfnsize.go   session and catalog

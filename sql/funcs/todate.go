@@ -125,7 +125,8 @@ func (p *dateReader) separatorNext(k int) bool {
 		return !(c >= '0' && c <= '9')
 	}
 	switch next.field {
-	case "AM", "PM", "A.M.", "P.M.", "BC", "AD", "B.C.", "A.D.", "MONTH", "MON", "DAY", "DY", "RM", "TZ":
+	case "AM", "PM", "A.M.", "P.M.", "BC", "AD", "B.C.", "A.D.", "MONTH", "MON", "DAY", "DY", "RM", "TZ", "TZH", "OF",
+		"FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
 		return true
 	}
 	return false

@@ -13,6 +13,7 @@
 //	uuid        16 bytes
 //	tid         block u32, item u16
 //	jsonb       the canonical text that PostgreSQL prints
+//	jsonpath    the same
 //	bit varbit  bit count u32, bits from the high end of each byte
 //	arrays      dimensions u8, flags u8 (1: has NULLs), element type u32, per dimension length i32 and lower bound
 //	            i32, then the elements: length i32 (-1 NULL), bytes (fixed-width elements as in rows)
@@ -40,7 +41,7 @@
 //	recv.go send.go             binary forms
 //	scalar.go text.go bit.go misc.go  numbers, strings, bit strings and the small types
 //	array.go arraytext.go record.go enum.go  containers
-//	jsonb.go                    JSON (package json does the work)
+//	jsonb.go jsonpath.go        JSON and its paths (packages json and jsonpath do the work)
 //	width.go                    encodings of values inside rows, arrays and records
 //	compare.go hash.go          order, equality, hashes
 //	typmod.go format.go         type modifiers and type names

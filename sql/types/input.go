@@ -86,6 +86,12 @@ func inputMore(c *IOContext, t OID, mod Typmod, text []byte) (Datum, error) {
 		return Datum{I: v}, err
 	case BitOID, VarbitOID:
 		return bitIn(t, mod, text)
+	case JSONPathOID:
+		if err := ValidText(text); err != nil {
+			return Datum{}, err
+		}
+		b, err := jsonpathIn(text)
+		return Datum{B: b}, err
 	case VoidOID:
 		return Datum{}, nil
 	case RegprocOID, RegprocedureOID, RegoperOID, RegoperatorOID, RegclassOID, RegtypeOID, RegnamespaceOID, RegroleOID,

@@ -14,7 +14,7 @@ func Output(c *IOContext, dst []byte, t OID, d Datum) []byte {
 	case Int4OID, Int8OID, Int2OID:
 		return strconv.AppendInt(dst, d.I, 10)
 	case TextOID, VarcharOID, BPCharOID, NameOID, JSONOID, JSONBOID, UnknownOID, CStringOID, RefcursorOID, XMLOID,
-		PgNodeTreeOID, ACLItemOID, QCharOID, 3361, 3402, 5017:
+		PgNodeTreeOID, ACLItemOID, QCharOID, JSONPathOID, 3361, 3402, 5017:
 		if t == QCharOID {
 			return qcharOut(dst, d.B)
 		}

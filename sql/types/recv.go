@@ -53,6 +53,14 @@ func Recv(c *IOContext, t OID, mod Typmod, bin []byte) (Datum, error) {
 			return Datum{}, sqlerr.Unsupported("jsonb version number %d", bin[0])
 		}
 		return Input(c, t, mod, bin[1:])
+	case JSONPathOID:
+		if len(bin) == 0 {
+			return Datum{}, shortBinary()
+		}
+		if bin[0] != 1 {
+			return Datum{}, sqlerr.New(sqlerr.InternalError, "unsupported jsonpath version number: %d", bin[0])
+		}
+		return Input(c, t, mod, bin[1:])
 	case NumericOID:
 		n, err := numeric.ParseBinary(bin)
 		if err == nil && mod >= 0 {

@@ -32,7 +32,7 @@ func SendIn(c *IOContext, dst []byte, t OID, d Datum) []byte {
 		return be.AppendUint32(dst, math.Float32bits(float32(d.Float())))
 	case NumericOID:
 		return numeric.Decode(d.B).AppendBinary(dst)
-	case JSONBOID:
+	case JSONBOID, JSONPathOID:
 		return append(append(dst, 1), d.B...)
 	case QCharOID:
 		if len(d.B) == 0 {
