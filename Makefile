@@ -3,12 +3,13 @@
 # make lint       go vet, gofmt and the tests of internal/lint
 # make bench      the figures table beside PostgreSQL and MariaDB; ROWS="select update" picks rows, ARGS="--quick" shortens
 # make kill9      TPC-B under kill -9, 20 rounds
+# make chaos      a mixed load under kill -9 and SIGSTOP, 20 rounds; ARGS="--rounds 200"
 # make slt        SQL logic tests against URL
 
 export CGO_ENABLED := 0
 URL ?= postgres://postgres@127.0.0.1:5432/postgres
 
-.PHONY: build test lint bench kill9 slt ci
+.PHONY: build test lint bench kill9 chaos slt ci
 
 build:
 	go build -o herd ./cmd/herd
@@ -26,6 +27,9 @@ bench:
 
 kill9:
 	go run ./tests/kill9 $(ARGS)
+
+chaos:
+	go run ./tests/chaos $(ARGS)
 
 slt:
 	go run ./tests/slt --url "$(URL)" $(ARGS)
