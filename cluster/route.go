@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -39,13 +40,57 @@ func (n *Node) Route(database string, client net.Addr) (net.Conn, error) {
 			return fmt.Errorf("%q: %w", database, ErrNoDatabaseLeader)
 		}
 		nc, err := dial(n.tls, x.Address, dialTimeout, hello{For: forSession, Client: client.String()})
-		out = nc
+		if err == nil {
+			out = n.watched(nc, g, x.ID)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// relayGrace is how long a relayed session stays on a node that leads no more, for the node itself to end it.
+const relayGrace = 2 * time.Second
+
+// watchedConn is a relayed session's connection, which ends when another node leads the database and the one it goes to does not say
+// so: it may be stopped, or cut off.
+type watchedConn struct {
+	net.Conn
+	once sync.Once
+	gone chan struct{}
+}
+
+// Close implements net.Conn.
+func (c *watchedConn) Close() error {
+	c.once.Do(func() { close(c.gone) })
+	return c.Conn.Close()
+}
+
+func (n *Node) watched(nc net.Conn, g *Group, node string) net.Conn {
+	c := &watchedConn{Conn: nc, gone: make(chan struct{})}
+	go func() {
+		const often = 250 * time.Millisecond
+		tick := time.NewTicker(often)
+		defer tick.Stop()
+		for elsewhere := time.Duration(0); elsewhere < relayGrace; {
+			select {
+			case <-c.gone:
+				return
+			case <-g.stop:
+				return
+			case <-tick.C:
+			}
+			if _, leader := g.raft.LeaderWithID(); leader != "" && string(leader) != node {
+				elsewhere += often
+			} else {
+				elsewhere = 0
+			}
+		}
+		c.Close()
+	}()
+	return c
 }
 
 // knows tells whether the cluster has a database. One that was just made may not be known here yet.

@@ -229,7 +229,7 @@ func (t *Tx) commitBig(class spaceClass) error {
 	if err != nil {
 		return err
 	}
-	s.seen = max(s.seen, uint64(s.req.seq))
+	s.seen, s.wrote = max(s.seen, uint64(s.req.seq)), true
 	return nil
 }
 

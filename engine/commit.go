@@ -254,8 +254,12 @@ func (db *Database) append(live []*request, next *storage.Snapshot, changed bool
 		}
 	}
 	if err := db.log.AppendAll(rooms, entries); err != nil {
+		refused := logError(err)
+		if errors.Is(err, txlog.ErrLost) { // nobody will ever see them
+			refused = db.notLeading()
+		}
 		for _, r := range live {
-			r.err = logError(err)
+			r.err = refused
 		}
 	}
 	clear(entries)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,7 @@ type Session struct {
 	reading atomic.Uint64 // sequence number of the open snapshot plus one, 0 = none
 	fixed   atomic.Bool   // the snapshot stays until the transaction ends
 	pinned  pinnedViews
+	wrote   bool   // the transaction at hand is ordered: it may be agreed on whatever becomes of this node
 	async   bool   // synchronous_commit = off
 	losses  uint64 // the database's when the session began
 
@@ -115,12 +117,14 @@ func (s *Session) SetDeadlockTimeout(d time.Duration) { s.own.DeadlockDelay = in
 // its outcome is told. On a node of several it is known to lead then, so what the session has read was the newest there was.
 // With synchronous_commit = off it does not wait. The error ends the session.
 func (s *Session) WaitDurable() error {
+	wrote := s.wrote
+	s.wrote = false
 	if s.async {
 		return nil
 	}
 	if uint64(s.db.log.Durable()) < s.seen {
 		if err := s.db.awaitDurable(txlog.Seq(s.seen)); err != nil {
-			return logError(err)
+			return s.lost(err, wrote)
 		}
 	} else if s.db.verify != nil { // a wait would have shown it
 		if err := s.db.leads(); err != nil {
@@ -128,9 +132,18 @@ func (s *Session) WaitDurable() error {
 		}
 	}
 	if s.db.losses.Load() != s.losses { // another leader's entries may have the numbers that this session has seen
-		return logError(txlog.ErrLost)
+		return s.lost(txlog.ErrLost, wrote)
 	}
 	return nil
+}
+
+// lost is what the client is told when the log fails at a transaction's end. One that has changed nothing has no outcome that could be
+// unknown.
+func (s *Session) lost(err error, wrote bool) error {
+	if errors.Is(err, txlog.ErrLost) && !wrote {
+		return s.db.notLeading()
+	}
+	return logError(err)
 }
 
 // pinStatement pins and returns the snapshot a new statement reads: durable unless the session has seen more. What it

@@ -526,7 +526,7 @@ func (t *Tx) commitSmall(cs storage.ChangeSet, class spaceClass) error {
 		}
 		return r.err
 	}
-	s.seen = max(s.seen, uint64(r.seq))
+	s.seen, s.wrote = max(s.seen, uint64(r.seq)), true
 	return nil
 }
 

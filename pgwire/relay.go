@@ -49,10 +49,13 @@ func noLeader(database string, err error) error {
 	return sqlerr.Fatal(sqlerr.CannotConnectNow, "the cluster cannot serve database \"%s\" at the moment", database).WithDetail("%v", err)
 }
 
-// splice sends the start-up message, then copies both ways until one side ends.
+// splice sends the start-up message, then copies both ways until one side ends. A client whose session's node is gone is told so.
 func (c *conn) splice(node net.Conn) error {
+	talk := newConversation()
+	ahead := c.in.Take()
+	talk.fromClient.pass(ahead)
 	head := binary.BigEndian.AppendUint32(nil, uint32(4+len(c.start)))
-	if _, err := node.Write(append(append(head, c.start...), c.in.Take()...)); err != nil {
+	if _, err := node.Write(append(append(head, c.start...), ahead...)); err != nil {
 		return err
 	}
 	client := c.nc
@@ -67,11 +70,16 @@ func (c *conn) splice(node net.Conn) error {
 	}
 	sent := make(chan error, 1)
 	go func() {
-		_, err := io.Copy(node, client)
+		_, err := io.Copy(watchedWriter{node, &talk.fromClient}, client)
+		talk.leaving.Store(true)
 		node.Close() // the session has ended; this ends the copy below
 		sent <- err
 	}()
-	_, err := io.Copy(recordWriter{client}, node)
+	_, err := io.Copy(watchedWriter{recordWriter{client}, &talk.fromNode}, node)
+	if e := talk.broken(); e != nil {
+		c.out.Error(e)
+		_ = c.out.Flush() // the session has ended either way
+	}
 	c.nc.Close()
 	return errors.Join(err, <-sent)
 }
