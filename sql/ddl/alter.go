@@ -46,14 +46,27 @@ func (x *executor) alterTable(s *ast.AlterTable) error {
 
 // alterLock is the lock of the strongest subcommand; only those that leave rows and readers alone take less.
 func alterLock(s *ast.AlterTable) lock.Mode {
+	m := lock.ShareUpdateExclusive
 	for i := range s.Cmds {
-		switch s.Cmds[i].Kind {
-		case ast.AlterSetStatistics, ast.AlterValidateConstraint, ast.AlterSetOptions, ast.AlterResetOptions, ast.AlterClusterOn, ast.AlterDropCluster:
-		default:
-			return lock.AccessExclusive
+		m = max(m, commandLock(&s.Cmds[i]))
+	}
+	return m
+}
+
+// commandLock is the lock of one subcommand, as PostgreSQL's manual has it.
+func commandLock(c *ast.AlterCmd) lock.Mode {
+	switch c.Kind {
+	case ast.AlterSetStatistics, ast.AlterValidateConstraint, ast.AlterSetOptions, ast.AlterResetOptions, ast.AlterSetColumnOptions,
+		ast.AlterResetColumnOptions, ast.AlterClusterOn, ast.AlterDropCluster:
+		return lock.ShareUpdateExclusive
+	case ast.AlterTrigger:
+		return lock.ShareRowExclusive
+	case ast.AlterAddConstraint:
+		if c.Constraint != nil && c.Constraint.Kind == ast.ConForeignKey {
+			return lock.ShareRowExclusive // readers go on; writers of both tables would miss the new key
 		}
 	}
-	return lock.ShareUpdateExclusive
+	return lock.AccessExclusive
 }
 
 // alterable checks that the statement's word fits the relation.

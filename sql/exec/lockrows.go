@@ -3,8 +3,10 @@ package exec
 import (
 	"herd/engine/lock"
 	"herd/planner/plan"
+	"herd/sql/catalog"
 	"herd/sql/row"
 	"herd/sql/sqlerr"
+	"herd/sql/types"
 	"herd/sql/vec"
 )
 
@@ -87,6 +89,16 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 		if err != nil {
 			return err
 		}
+		if ok && row.Stamp(val) != stamp && lock.Mode(t.Strength) == lock.KeyShare {
+			// The lock keeps the key, which is still the snapshot's: the other columns do not matter, as in PostgreSQL.
+			same, old, err := o.keyKept(t.Rel, key, val)
+			if err != nil {
+				return err
+			}
+			if same {
+				val, stamp = old, row.Stamp(old)
+			}
+		}
 		if !ok || row.Stamp(val) != stamp {
 			if tx.IsolationLevel() != ReadCommitted {
 				return errConcurrent("update") // PostgreSQL's word here, though the row may have been deleted
@@ -121,6 +133,39 @@ func (o *lockRowsOp) lock(b *vec.Batch, i int) error {
 	}
 	o.add(nb, firstRow(nb))
 	return nil
+}
+
+// keyKept tells whether the row that the statement's view has under key has the same primary and unique keys as now, the
+// newest version, and returns the view's version.
+func (o *lockRowsOp) keyKept(rel *catalog.Relation, key, now []byte) (same bool, old []byte, err error) {
+	view := o.st.env.View
+	old, ok, err := view.Get(rel.TreeID, key)
+	if err != nil || !ok {
+		return false, nil, err
+	}
+	layout, large := rel.Layout(), o.st.large(rel)
+	for _, ix := range rel.Indexes {
+		if !ix.Unique || ix.Pred != "" || ix.State == catalog.IndexInvalid {
+			continue // nothing can refer to it
+		}
+		for _, k := range ix.Keys {
+			if k.Attno <= 0 {
+				break
+			}
+			a, err := layout.Decode(old, int(k.Attno)-1, large)
+			if err != nil {
+				return false, nil, err
+			}
+			b, err := layout.Decode(now, int(k.Attno)-1, large)
+			if err != nil {
+				return false, nil, err
+			}
+			if !equalDatum(types.KindOf(colType(rel, k.Attno)), a, b) {
+				return false, nil, nil
+			}
+		}
+	}
+	return true, old, nil // the primary key is the row's key
 }
 
 // nameLocked gives the error of NOWAIT the name of the relation, which the lock manager does not know.

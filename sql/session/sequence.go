@@ -2,6 +2,7 @@ package session
 
 import (
 	"herd/engine"
+	"herd/engine/lock"
 	"herd/sql/catalog"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
@@ -47,8 +48,17 @@ func sequenceSpec(rel *catalog.Relation) engine.SequenceSpec {
 	return engine.SequenceSpec{Name: rel.Name, Start: q.Start, Increment: q.Increment, Min: q.Min, Max: q.Max, Cycle: q.Cycle}
 }
 
-// sequenceFor finds a sequence on which the user has one of some privileges.
+// lockSequence locks a sequence until the transaction ends, so that its ALTER waits, or is waited for.
+func (s *Session) lockSequence(id types.OID) error {
+	s.ensureTx()
+	return s.tx.LockTable(uint32(id), lock.RowExclusive, lock.Wait)
+}
+
+// sequenceFor locks and finds a sequence on which the user has one of some privileges.
 func (s *Session) sequenceFor(id types.OID, need ...catalog.Privileges) (*catalog.Relation, error) {
+	if err := s.lockSequence(id); err != nil {
+		return nil, err
+	}
 	rel, err := s.sequenceRelation(id)
 	if err != nil {
 		return nil, err
@@ -69,6 +79,9 @@ func (e *environment) NextVal(seq types.OID) (int64, error) {
 // NextIdentity implements funcs.Env: the sequence of an identity column belongs to it, and asks for no rights of its own.
 func (e *environment) NextIdentity(seq types.OID) (int64, error) {
 	s := e.s()
+	if err := s.lockSequence(seq); err != nil {
+		return 0, err
+	}
 	rel, err := s.sequenceRelation(seq)
 	if err != nil {
 		return 0, err
