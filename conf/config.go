@@ -44,14 +44,18 @@ type Config struct {
 	// UsersFile lists roles to make or update at start; empty for none.
 	UsersFile string
 	// SSL offers TLS. The two files are PEM; empty means self-signed.
-	SSL                      bool
-	SSLCertFile, SSLKeyFile  string
-	MaxConnections           int64
-	MemoryMaxBytes           int64
-	PageBytes                int64
-	PlanCacheBytes           int64
-	LogSync                  LogSync
-	LogSegmentBytes          int64
+	SSL                     bool
+	SSLCertFile, SSLKeyFile string
+	MaxConnections          int64
+	MemoryMaxBytes          int64
+	PageBytes               int64
+	PlanCacheBytes          int64
+	LogSync                 LogSync
+	LogSegmentBytes         int64
+	// LogArchiveDir, LogArchivePeriod and LogArchiveKeepMax say where and how the log is archived; "" = not at all.
+	LogArchiveDir            string
+	LogArchivePeriod         time.Duration
+	LogArchiveKeepMax        int64
 	CheckpointPeriod         time.Duration
 	CheckpointDuration       time.Duration
 	CheckpointLogBytesMax    int64

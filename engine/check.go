@@ -77,6 +77,7 @@ func CutLogs(o CheckOptions, report func(database string, damage *txlog.CorruptE
 		return err
 	}
 	defer l.Close()
+	cut := false
 	for _, f := range infos {
 		if shared, err := txlog.HoldsForeign(opt.FS, f.LogDir); err == nil && shared {
 			return fmt.Errorf("cut the log of database %q: it is a replica of a cluster; remove the node's folder and join again", f.Name)
@@ -87,9 +88,13 @@ func CutLogs(o CheckOptions, report func(database string, damage *txlog.CorruptE
 		}
 		if damage != nil {
 			report(f.Name, damage)
+			cut = true
 		}
 	}
-	return nil
+	if cut { // the log goes on otherwise than what was archived of it
+		_, err = newIdentity(opt.FS, o.Dir)
+	}
+	return err
 }
 
 // checkDatabase checks one database.

@@ -51,6 +51,7 @@
 //	big.go         large transactions: merge beside the others
 //	payload.go     what log entries contain
 //	checkpoint.go  the checkpointer
+//	archive.go     where a log is archived
 //	sequence.go    sequences and numbers
 //	moves.go       primary-key updates that older snapshots must find
 //	ssi.go         SERIALIZABLE

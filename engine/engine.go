@@ -242,6 +242,9 @@ func (e *Engine) DropDatabase(name string) error {
 	if err := db.close(false); err != nil {
 		e.o.Logger.Warn("closing a dropped database failed", "database", name, "error", err)
 	}
+	if err := db.noteDropped(); err != nil {
+		e.o.Logger.Warn("the log archive does not say that a database was dropped", "database", name, "error", err)
+	}
 	dropped := db.dir + suffixDrop
 	if err := e.o.FS.Rename(labelFolder, db.dir, dropped); err != nil {
 		return fmt.Errorf("drop database %q: %w", name, err)

@@ -42,6 +42,12 @@ type Options struct {
 	// when the folder is opened.
 	LogKeepFreeBytes uint64
 
+	// ArchiveDir is where logs are copied to before they are freed, in a folder for the data folder's identity; "" = nowhere.
+	// ArchivePeriod and ArchiveKeepMax: see txlog.ArchiveOptions.
+	ArchiveDir     string
+	ArchivePeriod  time.Duration
+	ArchiveKeepMax int64
+
 	// A checkpoint begins when CheckpointPeriod has passed since the last (default 15 min), or the log has grown by
 	// CheckpointLogBytes (default 256 MiB), or CheckpointDirtyBytes of blocks have no disk copy (default: a quarter of the
 	// memory limit). Negative CheckpointPeriod: never by itself. It is spread over CheckpointDuration.

@@ -187,6 +187,9 @@ func (r *Restore) replay(a *applier) (last time.Time, err error) {
 	if reached || r.to.time.IsZero() || r.to.of == a.db.oid && r.to.index == max(a.last, a.done) {
 		return last, nil
 	}
+	if whole, err := r.archiveEnds(a.db.oid); whole || err != nil {
+		return last, err
+	}
 	until, err := txlog.ArchivedUntil(r.o.FS, dirs)
 	if err != nil {
 		return last, err
@@ -195,6 +198,21 @@ func (r *Restore) replay(a *applier) (last time.Time, err error) {
 		return last, fmt.Errorf("the archived log goes to %s, which is before %s", until.Time.Format(time.RFC3339Nano), r.to.time.Format(time.RFC3339Nano))
 	}
 	return last, nil
+}
+
+// archiveEnds tells whether nothing can follow what the archives have of a database: one is the folder of the log itself, or the
+// database was dropped.
+func (r *Restore) archiveEnds(oid uint32) (bool, error) {
+	n := strconv.FormatUint(uint64(oid), 10)
+	for _, dir := range r.to.archives {
+		for _, name := range []string{filepath.Join(dir, n), filepath.Join(dir, r.head.Identity, n, droppedFile)} {
+			_, err := r.o.FS.Stat(labelArchive, name)
+			if err == nil || !errors.Is(err, fs.ErrNotExist) {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // passed tells whether an entry is behind the goal.

@@ -76,7 +76,7 @@ func (db *Database) recover(m storage.Manifest) error {
 		FS: db.eng.o.FS, Dir: db.eng.o.logDir(db.oid), Mode: db.eng.o.LogSync, Interval: db.eng.o.LogSyncInterval,
 		SegmentBytes: db.eng.o.LogSegmentBytes, SegmentBytesMax: db.eng.o.LogSegmentBytesMax,
 		KeepFreeBytes: db.eng.o.LogKeepFreeBytes, CheckpointBytes: func() int64 { return max(0, db.store.Stats().Dirty) },
-		OnDurable: db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger,
+		OnDurable: db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger, Archive: db.archive(),
 	}, txlog.Position(m.Meta.LogPosition), a.entry)
 	if damage := (*txlog.CorruptError)(nil); errors.As(err, &damage) {
 		return fmt.Errorf("%w (restore a backup; or run \"herd check --cut-log\", which gives up every commit from there on)", err)

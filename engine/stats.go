@@ -27,11 +27,18 @@ type Stats struct {
 	SlowedWriters int64 // commits held back because memory was full
 	Parts         int64 // log entries written ahead of large commits
 
-	LogBytes        int64 // written
-	LogGroups       int64 // flush groups
-	LogEntries      int64
-	LogLength       int64 // bytes kept
-	Syncs           int64
+	LogBytes   int64 // written
+	LogGroups  int64 // flush groups
+	LogEntries int64
+	LogLength  int64 // bytes kept
+	Syncs      int64
+
+	ArchiveWaiting  int64     // bytes of full log segments that are not archived yet
+	ArchivedBytes   int64     // copied
+	ArchivedUntil   time.Time // all that was durable before is archived; zero: there is no archive, or nothing in it
+	ArchiveFailures int64
+	ArchiveGaps     int64 // log segments that were given up
+
 	SyncNanos       int64
 	SyncBuckets     []int64 // by txlog.BucketBound
 	Checkpoints     int64
@@ -51,6 +58,7 @@ type Stats struct {
 func (db *Database) Stats() Stats {
 	l := db.log.Stats()
 	s := Stats{
+		ArchivedBytes: l.ArchivedBytes.Load(), ArchiveFailures: l.ArchiveFailures.Load(), ArchiveGaps: l.ArchiveGaps.Load(),
 		Commits: db.stats.commits.Load(), Batches: db.stats.batches.Load(), AbsentRetries: db.stats.absent.Load(),
 		SlowedWriters: db.stats.slowed.Load(), Parts: db.stats.parts.Load(),
 		LogBytes: l.Bytes.Load(), LogGroups: l.Groups.Load(), LogEntries: l.Entries.Load(), LogLength: db.log.Bytes(),
@@ -61,6 +69,12 @@ func (db *Database) Stats() Stats {
 		LockWaits: db.locks.Waits.Load(), Deadlocks: db.locks.Deadlocks.Load(),
 		Tip: db.tip.Load().Seq(), Durable: storage.Seq(db.log.Durable()),
 		Store: db.store.Stats(),
+	}
+	if n := l.ArchivedUntil.Load(); n != 0 {
+		s.ArchivedUntil = time.Unix(0, n)
+	}
+	if local, ok := db.log.(*txlog.Local); ok {
+		s.ArchiveWaiting = local.ArchiveWaiting()
 	}
 	for i := range l.Sync.Buckets {
 		s.SyncBuckets = append(s.SyncBuckets, l.Sync.Buckets[i].Load())

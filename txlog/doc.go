@@ -32,7 +32,7 @@
 // # Goroutines
 //
 // Local: the writer (from Open to Close); at most one allocator at a time, preparing a segment ahead; with sync mode
-// "every", a ticker that asks the writer to sync.
+// "every", a ticker that asks the writer to sync; with an archive, the archiver.
 //
 // # Files
 //
@@ -45,6 +45,7 @@
 //	segment.go  preparing, recycling and removing segments
 //	recover.go  reading groups back, torn tail or corruption
 //	inspect.go  reading a log without opening it
+//	archive.go      copying segments to an archive
 //	archiveread.go  reading archived segments
 //	cut.go      giving up what follows a damaged place
 package txlog

@@ -39,6 +39,8 @@ type Options struct {
 	// CheckpointBytes returns what a checkpoint would write now: as much is left alone as well, and as much again as the new
 	// segment will add to it. May be nil.
 	CheckpointBytes func() int64
+	// Archive says where the log is copied to.
+	Archive ArchiveOptions
 	// OnDurable is called by the writer, in order, before anyone waiting for seq is told.
 	OnDurable func(seq Seq)
 	// Fatal is called once when a write or sync has failed. The process should stop.
@@ -108,6 +110,7 @@ type Local struct {
 	old      []*segment // full, in order, before cur
 	prevEnd  Position   // end of the last group laid out
 	synced   Position   // everything below is on disk
+	written  Position   // everything below is in the files
 	alloc    allocState
 	wantSync bool // SyncEvery: the interval has passed
 	marks    marks
@@ -118,6 +121,7 @@ type Local struct {
 	writer  sync.WaitGroup
 	allocWG sync.WaitGroup
 	tick    chan struct{}
+	arch    *archiver // nil: there is no archive
 	stats   Stats
 }
 
@@ -145,6 +149,7 @@ func OpenLocal(o Options, from Position, replay func(Position, Entry) error) (*L
 		l.writer.Add(1)
 		go l.ticker()
 	}
+	l.startArchive()
 	l.mu.Lock()
 	l.prepareAhead()
 	l.mu.Unlock()
@@ -330,6 +335,9 @@ func (l *Local) Close() error {
 	}
 	l.writer.Wait()
 	l.allocWG.Wait()
+	if l.arch != nil {
+		l.arch.stop()
+	}
 	l.mu.Lock()
 	err := l.err
 	if l.err == nil {

@@ -31,7 +31,7 @@ func (l *Local) recover(from Position, replay func(Position, Entry) error) error
 		if err != nil {
 			return err
 		}
-		l.prevEnd = l.cur.base
+		l.prevEnd, l.written = l.cur.base, l.cur.base
 		return nil
 	}
 	sc := scanner{segs: segs, replay: func(p Position, e Entry) error {
@@ -49,7 +49,10 @@ func (l *Local) recover(from Position, replay func(Position, Entry) error) error
 			return err
 		}
 	}
-	l.prevEnd, l.synced = sc.prevEnd, sc.prevEnd
+	for _, s := range l.old {
+		s.off = s.size // where their groups end is not known
+	}
+	l.prevEnd, l.synced, l.written = sc.prevEnd, sc.prevEnd, sc.prevEnd
 	l.marks.floor = max(segs[0].base, from)
 	if sc.prevEnd >= from {
 		l.marks.add(l.last, sc.prevEnd)

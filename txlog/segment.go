@@ -18,6 +18,8 @@ type segment struct {
 	file     vfs.File
 	off      int64 // where the next group goes
 	unsynced bool
+	archived bool // guarded by Local.mu, as copying
+	copying  bool // to the archive
 }
 
 func (s *segment) end() Position { return s.base + Position(s.size) }
@@ -42,6 +44,9 @@ func (l *Local) nextSegment() {
 	l.old = append(l.old, l.cur)
 	l.cur = l.ready[0]
 	l.ready = append(l.ready[:0:0], l.ready[1:]...)
+	if l.arch != nil {
+		l.arch.sealed()
+	}
 }
 
 // lastSegment returns the newest segment there is. l.mu is held.
@@ -160,7 +165,7 @@ func (l *Local) Truncate(below Position) error {
 	l.slim()
 	for {
 		l.mu.Lock()
-		if len(l.old) == 0 || l.old[0].end() > below || l.old[0].unsynced || l.err != nil {
+		if len(l.old) == 0 || l.old[0].end() > below || l.old[0].unsynced && l.o.Mode != SyncNever || l.err != nil || l.mustWait(l.old[0]) {
 			l.mu.Unlock()
 			return nil
 		}

@@ -32,6 +32,11 @@ type Stats struct {
 	Groups  atomic.Int64
 	Entries atomic.Int64
 	Sync    Histogram
+
+	ArchivedBytes   atomic.Int64
+	ArchivedUntil   atomic.Int64 // unix nanoseconds: all that was durable before is in the archive; 0 = nothing yet
+	ArchiveFailures atomic.Int64
+	ArchiveGaps     atomic.Int64 // segments that went without having been archived
 }
 
 // Stats returns the live counters.

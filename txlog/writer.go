@@ -203,6 +203,7 @@ func (l *Local) publish(chunks []chunk, buf []byte, ends []int) {
 	for _, c := range chunks {
 		l.marks.add(c.last, c.end)
 	}
+	l.written = chunks[len(chunks)-1].end
 	l.wake(last)
 	l.spare, l.spareEnd = buf, ends
 	if cap(buf) > spareMax { // kept while large groups come: a big commit's parts would else make it anew each time

@@ -71,6 +71,13 @@ func databaseMetrics(e *web.Emitter, name string, s engine.Stats) {
 	counter("herd_log_entries_total", "Entries written to the log.", float64(s.LogEntries))
 	gauge("herd_log_kept_bytes", "Bytes of log that the next start would have to look at.", float64(s.LogLength))
 	e.Histogram("herd_log_sync_seconds", "Time of a sync of the log.", syncTimes(s), "database", name)
+	if !s.ArchivedUntil.IsZero() {
+		gauge("herd_log_archive_age_seconds", "Time since the moment up to which the log is archived.", time.Since(s.ArchivedUntil).Seconds())
+	}
+	gauge("herd_log_archive_waiting_bytes", "Bytes of full log files that are not archived yet.", float64(s.ArchiveWaiting))
+	counter("herd_log_archived_bytes_total", "Bytes copied to the log archive.", float64(s.ArchivedBytes))
+	counter("herd_log_archive_failures_total", "Attempts to archive the log that failed.", float64(s.ArchiveFailures))
+	counter("herd_log_archive_gaps_total", "Log files that were freed without having been archived: a new backup is needed.", float64(s.ArchiveGaps))
 	counter("herd_checkpoints_total", "Checkpoints finished.", float64(s.Checkpoints))
 	gauge("herd_checkpoint_age_seconds", "Time since the last checkpoint.", s.CheckpointAge.Seconds())
 	gauge("herd_checkpoint_done_bytes", "Bytes written by the running checkpoint.", float64(s.CheckpointDone))

@@ -60,6 +60,9 @@ func openInstance(ctx context.Context, c *conf.Config, logger *slog.Logger) (_ *
 	const accountedShare = 0.6 // of the limit; the rest is the collector's slack and what is not accounted
 	in.memory = mem.NewRoot(int64(float64(limit) * accountedShare))
 	o := engineOptions(c, fsys, limit, in.memory, logger)
+	if c.Mode == modeCluster && c.LogArchiveDir != "" {
+		return nil, errors.New("server.log.archive.dir: the log of a cluster is not archived; leave the setting empty in mode cluster")
+	}
 	if c.Mode == modeCluster {
 		if in.node, err = openNode(ctx, c, fsys, &o, logger); err != nil {
 			return nil, err
@@ -100,6 +103,7 @@ func engineOptions(c *conf.Config, fsys vfs.FS, limit int64, memory *mem.Account
 		CheckpointPeriod: c.CheckpointPeriod, CheckpointDuration: c.CheckpointDuration, CheckpointLogBytes: c.CheckpointLogBytesMax,
 		CheckpointDirtyBytes: int64(c.CheckpointDirtyThreshold * float64(limit)), Logger: logger,
 	}
+	o.ArchiveDir, o.ArchivePeriod, o.ArchiveKeepMax = c.Under(c.LogArchiveDir), c.LogArchivePeriod, c.LogArchiveKeepMax
 	const never = -1
 	if o.CleanPercent = int(100 * c.CheckpointFillThreshold); o.CleanPercent == 0 {
 		o.CleanPercent = never

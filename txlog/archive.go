@@ -1,0 +1,329 @@
+package txlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"herd/internal/vfs"
+)
+
+// ArchiveOptions say where a log is copied to.
+type ArchiveOptions struct {
+	// Dir is the folder of this log, made when missing; "" = there is no archive.
+	Dir string
+	// Period is the longest time, while the archive can be written, until what is durable is in it. Default one minute.
+	Period time.Duration
+	// KeepMax is how many bytes of full segments may wait for an archive that cannot be written. Beyond it the oldest go when
+	// they are not needed otherwise, which the logger and the counters are told of. 0 = they never go.
+	KeepMax int64
+	// Moment returns a time such that what was ordered before it is appended. Nil: the clock.
+	Moment func() time.Time
+	// Describe adds what a reader of the archive needs to know. May be nil; called before each pass.
+	Describe func(dir string) error
+}
+
+const archiveRetry = 10 * time.Second
+
+// archiver copies segments: full ones once, and what the current one has at intervals. Segments are not recycled or removed
+// before they are copied.
+type archiver struct {
+	l    *Local
+	o    ArchiveOptions
+	kick chan struct{}
+	quit chan struct{}
+	done sync.WaitGroup
+
+	copied Position // up to here it is all there
+	failed bool     // the last pass
+}
+
+func (l *Local) startArchive() {
+	if l.o.Archive.Dir == "" {
+		return
+	}
+	a := &archiver{l: l, o: l.o.Archive, kick: make(chan struct{}, 1), quit: make(chan struct{})}
+	if a.o.Period <= 0 {
+		a.o.Period = time.Minute
+	}
+	if a.o.Moment == nil {
+		a.o.Moment = time.Now
+	}
+	l.arch = a
+	a.done.Add(1)
+	go a.run()
+}
+
+// run is the archiver goroutine.
+func (a *archiver) run() {
+	defer a.done.Done()
+	for wait := time.Duration(0); ; {
+		t := time.NewTimer(wait)
+		select {
+		case <-a.quit:
+			t.Stop()
+			return
+		case <-a.kick:
+		case <-t.C:
+		}
+		t.Stop()
+		wait = a.o.Period
+		if a.pass() != nil {
+			wait = min(wait, archiveRetry)
+			select {
+			case <-a.quit:
+				return
+			case <-time.After(min(wait, time.Second)): // a kick does not make it try again at once
+			}
+		}
+	}
+}
+
+// stop ends the archiver with a last pass; the writer has ended.
+func (a *archiver) stop() {
+	close(a.quit)
+	a.done.Wait()
+	_ = a.pass() // it logs what fails
+}
+
+// sealed asks for a pass: a segment is full.
+func (a *archiver) sealed() {
+	select {
+	case a.kick <- struct{}{}:
+	default:
+	}
+}
+
+// pass copies what is not in the archive yet.
+func (a *archiver) pass() error {
+	err := a.copyAll()
+	switch {
+	case errors.Is(err, ErrFailed) || errors.Is(err, ErrClosed):
+	case err != nil:
+		a.l.stats.ArchiveFailures.Add(1)
+		a.l.o.Logger.Error("archiving the transaction log failed; it is kept until it is archived", "archive", a.o.Dir, "waiting_bytes", a.l.ArchiveWaiting(), "error", err)
+	case a.failed:
+		a.l.o.Logger.Info("archiving the transaction log works again", "archive", a.o.Dir)
+	}
+	a.failed = err != nil
+	return err
+}
+
+func (a *archiver) copyAll() error {
+	l := a.l
+	moment := a.o.Moment()
+	if err := l.Wait(l.Last(), nil); err != nil {
+		return err
+	}
+	if err := l.o.FS.MkdirAll(labelArchive, a.o.Dir); err != nil {
+		return err
+	}
+	if a.o.Describe != nil {
+		if err := a.o.Describe(a.o.Dir); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	var full []*segment
+	for _, s := range l.old {
+		if !s.archived && l.written >= s.base+Position(s.off) {
+			full = append(full, s)
+			s.copying = true // it is not recycled meanwhile
+		}
+	}
+	cur, upto, complete := l.cur, int64(0), len(full)
+	for _, s := range l.old {
+		if !s.archived && !s.copying {
+			complete = -1
+		}
+	}
+	if l.written > cur.base {
+		upto = int64(l.written - cur.base)
+	}
+	end := l.written
+	l.mu.Unlock()
+	err := a.copyFull(full)
+	if err != nil || complete < 0 { // a segment is being filled up: it comes with the next pass
+		return err
+	}
+	if upto > segmentHeader && end != a.copied {
+		if err := a.copySegment(cur, upto, partSuffix); err != nil {
+			return err
+		}
+	}
+	if err := vfs.WriteFileAtomic(l.o.FS, labelArchive, a.o.Dir, filepath.Join(a.o.Dir, untilFile), encodeUntil(Until{moment, end})); err != nil {
+		return err
+	}
+	a.copied = end
+	l.stats.ArchivedUntil.Store(moment.UnixNano())
+	return nil
+}
+
+// copyFull copies full segments in order.
+func (a *archiver) copyFull(full []*segment) (err error) {
+	l := a.l
+	for _, s := range full {
+		if err == nil {
+			err = a.copySegment(s, s.off, "")
+		}
+		if err == nil {
+			part := segmentName(a.o.Dir, s.number) + partSuffix
+			if e := l.o.FS.Remove(labelArchive, part); e != nil && !errors.Is(e, fs.ErrNotExist) {
+				err = e
+			}
+		}
+		l.mu.Lock()
+		s.copying, s.archived = false, err == nil
+		l.mu.Unlock()
+	}
+	return err
+}
+
+// copySegment copies the groups of a segment, which end at upto, into a file that appears when it is whole and durable.
+// upto == the segment's size says that the end is not known.
+func (a *archiver) copySegment(s *segment, upto int64, suffix string) error {
+	fsys := a.l.o.FS
+	end, err := lastGroup(s, upto)
+	if err != nil {
+		return err
+	}
+	if end != upto && upto != s.size {
+		return &CorruptError{File: s.file.Name(), Offset: end, Reason: "no valid group here while the log is archived"}
+	}
+	name := segmentName(a.o.Dir, s.number) + suffix
+	if suffix == "" {
+		there, err := sameFile(fsys, name, s.file, end)
+		if there || err != nil {
+			return err
+		}
+	}
+	tmp := name + ".tmp"
+	if err := fsys.Remove(labelArchive, tmp); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a failed pass
+		return err
+	}
+	f, err := fsys.Create(labelArchive, tmp)
+	if err != nil {
+		return err
+	}
+	err = copyBytes(f, s.file, end)
+	if err == nil {
+		err = f.Sync(labelArchive)
+	}
+	if err == nil { // what is in the archive is all there is left of it later
+		var n int64
+		if n, err = lastGroup(&segment{number: s.number, base: s.base, size: end, file: f}, end); err == nil && n != end {
+			err = &CorruptError{File: tmp, Offset: n, Reason: "the copy is not what was written"}
+		}
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	if err := fsys.Rename(labelArchive, tmp, name); err != nil {
+		return err
+	}
+	a.l.stats.ArchivedBytes.Add(end)
+	return fsys.SyncDir(labelArchive, a.o.Dir)
+}
+
+// lastGroup returns where the groups of a segment end, at most upto.
+func lastGroup(s *segment, upto int64) (int64, error) {
+	var w window
+	off := int64(segmentHeader)
+	for off < upto {
+		p, _, err := w.group(s, off)
+		if errors.Is(err, errNoGroup) {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		off += int64(len(p))
+	}
+	return off, nil
+}
+
+func copyBytes(to, from vfs.File, n int64) error {
+	buf := make([]byte, len(zeros))
+	for off := int64(0); off < n; off += int64(len(buf)) {
+		p := buf[:min(int64(len(buf)), n-off)]
+		if _, err := from.ReadAt(labelArchive, p, off); err != nil {
+			return fmt.Errorf("read %s: %w", from.Name(), err)
+		}
+		if _, err := to.WriteAt(labelArchive, p, off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameFile tells whether the archive has a file of that name already: that of an earlier pass. It is an error when it is another
+// log's.
+func sameFile(fsys vfs.FS, name string, s vfs.File, n int64) (bool, error) {
+	f, err := fsys.OpenRead(labelArchive, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	other := fmt.Errorf("%s is there already and is of another log: two servers must not share an archive folder", name)
+	if size, err := f.Size(); err != nil || size != n {
+		return false, errors.Join(other, err)
+	}
+	a, b := make([]byte, len(zeros)), make([]byte, len(zeros))
+	for off := int64(0); off < n; off += int64(len(a)) {
+		m := min(int64(len(a)), n-off)
+		if _, err := f.ReadAt(labelArchive, a[:m], off); err != nil {
+			return false, err
+		}
+		if _, err := s.ReadAt(labelArchive, b[:m], off); err != nil {
+			return false, err
+		}
+		if !bytes.Equal(a[:m], b[:m]) {
+			return false, other
+		}
+	}
+	return true, nil
+}
+
+// ArchiveWaiting returns the bytes of full segments that are not archived yet.
+func (l *Local) ArchiveWaiting() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.archiveWaiting()
+}
+
+func (l *Local) archiveWaiting() (n int64) {
+	if l.arch == nil {
+		return 0
+	}
+	for _, s := range l.old {
+		if !s.archived {
+			n += s.size
+		}
+	}
+	return n
+}
+
+// mustWait tells whether a full segment has to stay for the archive. When too many wait it is given up. l.mu is held.
+func (l *Local) mustWait(s *segment) bool {
+	if l.arch == nil || s.archived {
+		return false
+	}
+	waiting := l.archiveWaiting()
+	if s.copying || l.o.Archive.KeepMax == 0 || waiting <= l.o.Archive.KeepMax {
+		return true
+	}
+	l.stats.ArchiveGaps.Add(1)
+	l.o.Logger.Error("the log archive has a gap: the archive cannot be written and too much log waits for it; take a new backup once it can",
+		"segment", segmentName(l.o.Archive.Dir, s.number), "waiting_bytes", waiting)
+	return false
+}
