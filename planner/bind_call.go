@@ -287,7 +287,7 @@ func placePhrase(k exprKind) string {
 	case kindJoinOn:
 		return "JOIN conditions"
 	case kindFromSubselect:
-		return ""
+		return "FROM clause of their own query level"
 	case kindFromFunction:
 		return "functions in FROM"
 	case kindWhere:

@@ -194,13 +194,12 @@ func (s *scope) subqueryRef(x *ast.SubqueryRef) (*nsItem, error) {
 		}
 		return nil, s.b.errorAt(int(x.Off), sqlerr.SyntaxError, "%s in FROM must have an alias", what).WithHint("%s", hint)
 	}
-	saved := s.lateral
-	s.lateral = x.Lateral
+	saved, kind := s.lateral, s.kind
+	s.lateral, s.kind = x.Lateral, kindFromSubselect
 	child := s.newChild()
 	child.resolveUnk = true
-	child.kind = kindFromSubselect
 	q, err := child.bindSelect(x.Query)
-	s.lateral = saved
+	s.lateral, s.kind = saved, kind
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,12 @@ func (l *layout) findExpr(e plan.Expr) int {
 		}
 	}
 	for i := range l.cols {
+		// The very same node first: equal volatile ones are different values.
+		if l.cols[i].expr == e {
+			return i
+		}
+	}
+	for i := range l.cols {
 		if x := l.cols[i].expr; x != nil && equalExpr(x, e) {
 			return i
 		}

@@ -26,7 +26,8 @@ func (r *root) collectAggs() []*plan.Aggref {
 			a = rewriteLevels(a, -level).(*plan.Aggref)
 		}
 		for _, o := range out {
-			if equalExpr(o, a) {
+			// Two calls over volatile arguments are two aggregates.
+			if o == a || equalExpr(o, a) && volatilityOf(a) != 'v' {
 				return false
 			}
 		}

@@ -383,6 +383,9 @@ func equalExpr(a, b plan.Expr) bool {
 	case *plan.SubOut:
 		y, ok := b.(*plan.SubOut)
 		return ok && x.Col == y.Col
+	case *plan.SubLink:
+		y, ok := b.(*plan.SubLink)
+		return ok && x.Kind == y.Kind && equalExpr(x.Test, y.Test) && equalQuery(x.Query, y.Query)
 	case *plan.FuncCall:
 		y, ok := b.(*plan.FuncCall)
 		return ok && x.Func == y.Func && x.InputColl == y.InputColl && equalList(x.Args, y.Args)
@@ -470,7 +473,7 @@ func equalRare(a, b plan.Expr) bool {
 	case *plan.WindowFunc:
 		y, ok := b.(*plan.WindowFunc)
 		return ok && x.Func == y.Func && x.Window == y.Window && x.Star == y.Star && equalList(x.Args, y.Args) && equalExpr(x.Filter, y.Filter)
-	case *plan.SubPlan, *plan.SubLink, *plan.NextValue, *plan.SetToDefault:
+	case *plan.SubPlan, *plan.NextValue, *plan.SetToDefault:
 		return false
 	}
 	return false
