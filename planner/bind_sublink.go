@@ -204,6 +204,9 @@ func (s *scope) subscript(e plan.Expr, steps []ast.Step, loc int) (plan.Expr, er
 		return s.jsonSubscript(e, steps, loc)
 	}
 	et := b.elemType(t)
+	if t == types.NameOID {
+		et = types.QCharOID // a name is an array of 64 characters, numbered from 0
+	}
 	if et == 0 {
 		return nil, b.errorAt(e.T().Loc, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", b.typeName(e.T().Type))
 	}

@@ -15,7 +15,7 @@ type subscriptProg struct {
 	typ, elem    types.OID
 	assign       program
 	assignType   types.OID
-	json         bool
+	json, name   bool // the container is no array
 	textKey      []bool
 	out          vec.Vector
 	uv, lv       []*vec.Vector
@@ -28,7 +28,7 @@ func (c *compiler) subscript(e *plan.Subscript) (program, error) {
 		return nil, err
 	}
 	ct := e.Container.T().Type
-	p.json = ct == types.JSONBOID
+	p.json, p.name = ct == types.JSONBOID, ct == types.NameOID
 	for _, x := range e.Upper {
 		u, err := c.optional(x)
 		if err != nil {
@@ -95,6 +95,8 @@ func (p *subscriptProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
 			d, err = p.store(v.Datum(i), av.Datum(i), i)
 		case p.json:
 			d = p.fetchJSON(v.Datum(i), i)
+		case p.name:
+			d, err = p.fetchName(v.Datum(i), i)
 		case p.slice:
 			d, err = p.fetchSlice(v.Datum(i), i)
 		default:
@@ -141,6 +143,27 @@ func (p *subscriptProg) fetch(d types.Datum, i int) types.Datum {
 		pos = pos*a.Dim(k) + x
 	}
 	return a.Datum(pos)
+}
+
+// nameLength is how many characters a name has; those behind its text are zero.
+const nameLength = 64
+
+// fetchName is name[i]: one "char".
+func (p *subscriptProg) fetchName(d types.Datum, i int) (types.Datum, error) {
+	ix, _, ok := subscripts(p.uv, i)
+	switch {
+	case d.Null:
+		return d, nil
+	case p.slice:
+		return d, sqlerr.New(sqlerr.FeatureNotSupported, "slices of fixed-length arrays not implemented")
+	case !ok:
+		return types.NullDatum, nil
+	case len(ix) != 1 || ix[0] < 0 || ix[0] >= nameLength:
+		return types.NullDatum, nil
+	case ix[0] >= len(d.B):
+		return types.Bytes([]byte{}), nil
+	}
+	return types.Bytes(d.B[ix[0] : ix[0]+1]), nil
 }
 
 // fetchSlice is array[lo:hi]: the part inside the bounds, with lower bounds 1.
