@@ -28,10 +28,11 @@
 //	resolve.go    functions; operator.go: operators
 //	scope.go      namespaces and column references
 //	bind_*.go     statement parts, in PostgreSQL's order
-//	walk.go       walking, mapping and comparing expressions
+//	walk.go equalquery.go  walking, mapping and comparing expressions
 //	inline_sqlfunc.go  calls of SQL functions replaced by their bodies
-//	opt_*.go      rules over queries and conditions
+//	opt_*.go      rules over queries and conditions; wholerow.go: rows that an outer join may lack
 //	path_*.go     access paths, joins, costs
+//	foreignkey.go  foreign keys: indexes and casts of both ends
 //	build_*.go    paths to plan nodes
 //	explain*.go   EXPLAIN
 //	cache.go      the plan cache; choice.go: generic or custom plans

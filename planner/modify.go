@@ -173,7 +173,11 @@ func (ps *planState) tableNode(rel *catalog.Relation) (*plan.ModifyTable, error)
 			return nil, sqlerr.Internal("relation %d referenced by constraint \"%s\" is absent", c.Ref, c.Name)
 		}
 		ps.useTable(parent, plan.LockRowShare)
-		m.ForeignKeys = append(m.ForeignKeys, foreignKey(c, rel, parent))
+		fk, err := ps.foreignKey(c, rel, parent)
+		if err != nil {
+			return nil, err
+		}
+		m.ForeignKeys = append(m.ForeignKeys, fk)
 	}
 	for i, id := range rel.ReferencedBy {
 		if err := ps.referencedBy(m, rel, id, rel.ReferencedByRel[i]); err != nil {
@@ -220,7 +224,10 @@ func (ps *planState) referencedBy(m *plan.ModifyTable, rel *catalog.Relation, co
 		if c.OID != con {
 			continue
 		}
-		fk := foreignKey(c, child, rel)
+		fk, err := ps.foreignKey(c, child, rel)
+		if err != nil {
+			return err
+		}
 		lock := plan.LockRowShare
 		if acts(c.OnDelete) || acts(c.OnUpdate) {
 			lock = plan.LockRowExclusive
@@ -257,46 +264,6 @@ func (ps *planState) defaults(child *catalog.Relation, c *catalog.Constraint) ([
 		}
 	}
 	return out, nil
-}
-
-// foreignKey resolves the indexes of both ends.
-func foreignKey(c *catalog.Constraint, child, parent *catalog.Relation) plan.ForeignKey {
-	fk := plan.ForeignKey{Constraint: c, Child: child, Parent: parent}
-	if parent.PrimaryKey == nil || c.Index != parent.PrimaryKey.OID {
-		for _, ix := range parent.Indexes {
-			if ix.OID == c.Index {
-				fk.ParentIndex = ix
-			}
-		}
-	}
-	if child.PrimaryKey != nil && !child.HiddenRowID && leads(child.PrimaryKey, c.Cols) {
-		fk.ChildIsPK = true
-		return fk
-	}
-	for _, ix := range child.Indexes {
-		if ix.State == catalog.IndexValid && ix.Pred == "" && leads(ix, c.Cols) {
-			fk.ChildIndex = ix
-			break
-		}
-	}
-	return fk
-}
-
-// leads says whether the index's first columns are the given ones, in any order.
-func leads(ix *catalog.Index, cols []int16) bool {
-	if len(ix.Keys) < len(cols) {
-		return false
-	}
-	for i := range cols {
-		found := false
-		for _, c := range cols {
-			found = found || ix.Keys[i].Attno == c
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
 }
 
 // planInsert plans the source of an INSERT and what it feeds.

@@ -162,6 +162,9 @@ func (ps *planState) surveyRel(q *plan.Query, i int, r *plan.RTE) {
 	if need != 0 {
 		ps.out.Rights = append(ps.out.Rights, plan.Right{Rel: r.Rel.OID, Need: need, Role: r.Security, Cols: r.Written})
 	}
+	if r.Rel.Unpopulated && i != q.Result {
+		ps.out.Unpopulated = r.Rel.Name
+	}
 	if r.Rel.Kind == catalog.KindView || r.Rel.Virtual != nil || r.Rel.OID < 16384 {
 		return
 	}

@@ -46,8 +46,10 @@ type Plan struct {
 	Rights     []Right
 	Tables     []TableLock // relations with the table lock each needs while the plan runs
 	Volatile   bool
-	CustomOnly bool
-	Sizes      []TableSize // row counts the choice of paths was based on
+	// Unpopulated names a materialized view without rows to read, "" for none.
+	Unpopulated string
+	CustomOnly  bool
+	Sizes       []TableSize // row counts the choice of paths was based on
 }
 
 // TableSize is a table with the number of rows it had when the plan was made.
@@ -418,7 +420,10 @@ type ForeignKey struct {
 	// ChildTable holds the checks, indexes and keys of Child (Input nil, Command ignored); set on ReferencedBy entries whose
 	// OnDelete or OnUpdate is CASCADE, SET NULL or SET DEFAULT. May be cyclic: one ModifyTable a relation.
 	ChildTable *ModifyTable
-	Defaults   []Expr // parallel to Constraint.Cols: bound defaults (nil = NULL), for SET DEFAULT
+	// ToParent converts the child's values to the parent's types, ToChild the other way (nil element: there is no cast), over
+	// Slots that are positions in Constraint.Cols; nil when equal values of both ends have the same key.
+	ToParent, ToChild []Expr
+	Defaults          []Expr // parallel to Constraint.Cols: bound defaults (nil = NULL), for SET DEFAULT
 }
 
 // ConflictAction is a planned ON CONFLICT. Set expressions and Where are over: existing row (0..natts-1), excluded row (natts..2*natts-1).

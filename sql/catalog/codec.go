@@ -342,6 +342,7 @@ func (c *codec) relation(v *Relation) {
 		unsigned(c, &v.ArrayType)
 		c.strings(&v.Options)
 		c.strings(&v.ACL)
+		c.bool(&v.Unpopulated)
 	})
 }
 

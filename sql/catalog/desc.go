@@ -73,6 +73,7 @@ type Relation struct {
 	ArrayType       types.OID
 	Options         []string
 	ACL             []string
+	Unpopulated     bool         // a materialized view WITH NO DATA: it has no rows to read yet
 	Version         storage.Seq  // stamp under which this descriptor was written: plan dependencies compare it
 	Stats           *RelStats    // filled by the Reader, not part of the stored descriptor; nil before the first ANALYZE
 	Virtual         VirtualTable // non-nil: a base catalog or a sequence's state, read by VirtualScan

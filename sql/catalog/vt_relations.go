@@ -110,7 +110,7 @@ func (s *scan) emitClassRow(rel, table *Relation) error {
 	s.emit(oidD(rel.OID), textD(rel.Name), oidD(rel.Schema), oidD(rel.RowType), oidD(0), oidD(rel.Owner), oidD(am), oidD(file),
 		oidD(0), intD(pages), floatD(float64(float32(rows))), intD(pages), oidD(0), boolD(len(rel.AllIndexes()) > 0), boolD(false),
 		charD(rel.Persistence), charD(rel.Kind), intD(len(rel.Columns)), intD(checks), boolD(rel.Kind == KindView || rel.Kind == KindMatView),
-		boolD(triggers), boolD(false), boolD(false), boolD(false), boolD(true), charD(ident), boolD(false), oidD(0),
+		boolD(triggers), boolD(false), boolD(false), boolD(false), boolD(!rel.Unpopulated), charD(ident), boolD(false), oidD(0),
 		intD(0), intD(0), acl, listD(types.TextOID, rel.Options, textD), nullD)
 	return nil
 }

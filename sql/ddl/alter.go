@@ -24,6 +24,8 @@ type alterBuild struct {
 	checks   []string   // names of constraints to verify
 	indexes  []string   // names of new indexes
 	verify   []string   // names of foreign keys to verify
+	retyped  []string   // names of foreign keys with a column whose type changes
+	children []childKey // foreign keys of other tables that refer to such a column
 	refs     []restored // stored texts to write again when the change is stored
 }
 
@@ -100,6 +102,7 @@ func (b *alterBuild) load(rel *catalog.Relation) {
 	b.old, b.rel = rel, rel.Clone()
 	b.owned, b.names, b.computed = map[int16]*catalog.Relation{}, map[string]bool{}, map[int16]plan.Expr{}
 	b.deps, b.keys, b.notNull, b.checks, b.indexes, b.verify, b.refs = nil, nil, nil, nil, nil, nil, nil
+	b.retyped, b.children = nil, nil
 	b.changed, b.rewrite = false, false
 }
 
@@ -197,14 +200,18 @@ func (b *alterBuild) verifyRows(stored *catalog.Relation) error {
 	if err := b.x.checkRows(stored, b.notNull, checks); err != nil {
 		return err
 	}
-	for _, n := range b.verify {
+	names := b.verify
+	if b.rewrite {
+		names = append(names[:len(names):len(names)], b.retyped...)
+	}
+	for _, n := range names {
 		if k := stored.ConstraintByName(n); k != nil {
 			if err := b.x.checkKey(stored, k); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return b.verifyChildren(stored)
 }
 
 // rowChange makes the function that computes new rows of old ones.

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"herd/engine/lock"
 	"herd/planner"
 	"herd/planner/plan"
 	"herd/sql/ast"
@@ -490,9 +491,24 @@ func (b *alterBuild) retype(col *catalog.Column) error {
 			}
 		}
 	}
+	return b.retypeKeys(col)
+}
+
+// retypeKeys finds new operators for the foreign keys on both sides of a column; flush looks for the parents of their rows again.
+func (b *alterBuild) retypeKeys(col *catalog.Column) error {
+	x := b.x
+	for i, id := range b.rel.ReferencedByRel {
+		if id != b.rel.OID {
+			b.children = append(b.children, childKey{rel: id, con: b.rel.ReferencedBy[i], attno: col.Num})
+		}
+	}
 	for _, k := range b.rel.Constraints {
-		if k.Type != 'f' || !contains(k.Cols, col.Num) {
+		own := k.Ref == b.rel.OID && contains(k.RefCols, col.Num)
+		if k.Type != 'f' || !own && !contains(k.Cols, col.Num) {
 			continue
+		}
+		if k.Validated {
+			b.retyped = append(b.retyped, k.Name)
 		}
 		ref := b.rel
 		if k.Ref != b.rel.OID {
@@ -504,6 +520,42 @@ func (b *alterBuild) retype(col *catalog.Column) error {
 		k.EqOps = nil
 		if err := x.matchTypes(b.rel, ref, k); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// childKey is a foreign key of another table that refers to a column whose type changes.
+type childKey struct {
+	rel, con types.OID
+	attno    int16
+}
+
+// verifyChildren adapts the foreign keys that refer to retyped columns, and looks for the parents of their rows if the rows here
+// have changed.
+func (b *alterBuild) verifyChildren(stored *catalog.Relation) error {
+	for _, c := range b.children {
+		child, err := b.x.lockOID(c.rel, lock.AccessExclusive)
+		if err != nil {
+			return err
+		}
+		now := child.Clone()
+		for _, k := range now.Constraints {
+			if k.OID != c.con || !contains(k.RefCols, c.attno) {
+				continue
+			}
+			k.EqOps = nil
+			if err := b.x.matchTypes(now, stored, k); err != nil {
+				return err
+			}
+			if err := b.x.Writer.UpdateRelation(child, now); err != nil {
+				return err
+			}
+			if b.rewrite && k.Validated {
+				if err := b.x.checkKey(child, k); err != nil { // its rows are as they were
+					return err
+				}
+			}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"herd/engine/lock"
+	"herd/planner"
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/catalog/pgdata"
@@ -199,24 +200,10 @@ func (x *executor) matchTypes(rel, ref *catalog.Relation, con *catalog.Constrain
 			return sqlerr.New(sqlerr.DatatypeMismatch, "foreign key constraint \"%s\" cannot be implemented", con.Name).
 				WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.", c.Name, r.Name, x.typeText(c.Type), x.typeText(r.Type))
 		}
-		if !x.keysAlike(r.Type, c.Type) {
-			return sqlerr.Unsupported("foreign key constraint \"%s\" from a column of type %s to one of type %s", con.Name, x.typeText(c.Type), x.typeText(r.Type))
-		}
 		con.EqOps = append(con.EqOps, op)
 	}
-	return nil
-}
-
-// keysAlike says whether equal values of the two types have the same index key: the executor looks for parents by the
-// child's value and for children by the parent's.
-func (x *executor) keysAlike(parent, child types.OID) bool {
-	parent, child = x.baseType(parent), x.baseType(child)
-	integer := func(t types.OID) bool { return t == types.Int2OID || t == types.Int4OID || t == types.Int8OID }
-	if parent == child || integer(parent) && integer(child) {
-		return true
-	}
-	oc := pgdata.DefaultOpclass(parent, pgdata.BTree, x.pgLookup)
-	return oc != nil && oc.InType != types.BPCharOID && pgdata.IsBinaryCoercible(parent, oc.InType, x.pgLookup) && pgdata.IsBinaryCoercible(child, oc.InType, x.pgLookup)
+	_, err := planner.ForeignKeyCasts(x.reader(), x.Bind, con, rel, ref)
+	return err
 }
 
 // equality finds the btree equality of parent and child types, through binary-coercible casts if need be.

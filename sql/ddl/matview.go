@@ -17,9 +17,6 @@ func (x *executor) createMatView(s *ast.CreateTableAs) (Result, error) {
 	if !ok {
 		return none, sqlerr.Unsupported("CREATE MATERIALIZED VIEW of this statement")
 	}
-	if s.WithNoData {
-		return none, sqlerr.Unsupported("CREATE MATERIALIZED VIEW ... WITH NO DATA")
-	}
 	schema, err := x.creationSchema(s.Table, false)
 	if err != nil {
 		return none, err
@@ -37,7 +34,7 @@ func (x *executor) createMatView(s *ast.CreateTableAs) (Result, error) {
 	if usesTemp(q) {
 		return none, sqlerr.New(sqlerr.FeatureNotSupported, "materialized views must not use temporary tables or views")
 	}
-	rel := &catalog.Relation{Name: s.Table.Name, Schema: schema, Kind: catalog.KindMatView, Owner: x.User.OID, Persistence: 'p'}
+	rel := &catalog.Relation{Name: s.Table.Name, Schema: schema, Kind: catalog.KindMatView, Owner: x.User.OID, Persistence: 'p', Unpopulated: s.WithNoData}
 	if rel.Options, err = relOptions(s.Options); err != nil {
 		return none, err
 	}
@@ -53,6 +50,9 @@ func (x *executor) createMatView(s *ast.CreateTableAs) (Result, error) {
 	}
 	if err := x.Writer.ReplaceDependencies(catalog.ClassRewrite, rel.RuleOID, x.queryDependencies(q)); err != nil {
 		return none, err
+	}
+	if s.WithNoData {
+		return none, nil
 	}
 	n, err := x.fill(rel.OID)
 	return Result{Tag: "SELECT", Rows: n, HasRows: true}, err
@@ -91,9 +91,6 @@ func (x *executor) fill(id types.OID) (int64, error) {
 
 // refresh is REFRESH MATERIALIZED VIEW. Readers of older snapshots keep the old tree, so CONCURRENTLY needs nothing of its own.
 func (x *executor) refresh(s *ast.RefreshMatView) error {
-	if s.WithNoData {
-		return sqlerr.Unsupported("REFRESH MATERIALIZED VIEW ... WITH NO DATA")
-	}
 	rel, err := x.locked(s.View, lock.AccessExclusive, false)
 	if err != nil {
 		return err
@@ -104,11 +101,17 @@ func (x *executor) refresh(s *ast.RefreshMatView) error {
 	if err := x.own(rel); err != nil {
 		return err
 	}
+	if s.Concurrently && rel.Unpopulated {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "CONCURRENTLY cannot be used when the materialized view is not populated")
+	}
+	if s.Concurrently && s.WithNoData {
+		return sqlerr.New(sqlerr.SyntaxError, "REFRESH options CONCURRENTLY and WITH NO DATA cannot be used together")
+	}
 	if s.Concurrently && !hasPlainUnique(rel) {
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cannot refresh materialized view \"%s\" concurrently", x.qualified(rel)).
 			WithHint("Create a unique index with no WHERE clause on one or more columns of the materialized view.")
 	}
-	if err := x.empty(rel.OID); err != nil {
+	if err := x.empty(rel.OID, func(now *catalog.Relation) { now.Unpopulated = s.WithNoData }); err != nil || s.WithNoData {
 		return err
 	}
 	_, err = x.fill(rel.OID)

@@ -347,6 +347,9 @@ func (x *executor) alterOwner(s *ast.AlterOwner) error {
 		if err := x.mayBecome(role); err != nil {
 			return err
 		}
+		if old.Relid != 0 {
+			return x.rowTypeOwner(old, role.OID)
+		}
 		now := *old
 		now.Owner = role.OID
 		return x.Writer.UpdateType(old, &now)
@@ -393,4 +396,16 @@ func (x *executor) mayBecome(role *catalog.Role) error {
 		return nil
 	}
 	return sqlerr.New(sqlerr.InsufficientPrivilege, "must be member of role \"%s\"", role.Name)
+}
+
+// rowTypeOwner gives a composite type to another role: it is stored as a relation.
+func (x *executor) rowTypeOwner(t *catalog.Type, owner types.OID) error {
+	rel, err := x.reader().RelationByOID(t.Relid)
+	if err != nil {
+		return err
+	}
+	if rel != nil && rel.Kind != catalog.KindComposite {
+		return sqlerr.New(sqlerr.WrongObjectType, "%s is a table's row type", x.typeText(t.OID)).WithHint("Use ALTER TABLE instead.")
+	}
+	return x.setOwner(t.Relid, owner)
 }

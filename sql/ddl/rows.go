@@ -375,24 +375,23 @@ func (x *executor) checkKey(rel *catalog.Relation, con *catalog.Constraint) erro
 	if ix.Primary {
 		tree = ref.TreeID
 	}
+	casts, err := planner.ForeignKeyCasts(x.reader(), x.Bind, con, rel, ref)
+	if err != nil {
+		return err
+	}
+	conv, err := exec.NewKeyConverter(casts)
+	if err != nil {
+		return err
+	}
 	view := x.Tx.Newest()
-	parent := make([]types.Datum, len(ix.Keys))
+	parent, child := make([]types.Datum, len(ix.Keys)), make([]types.Datum, len(con.Cols))
 	var buf []byte
 	return x.scan(rel, func(_ []byte, vals []types.Datum) error {
 		nulls := 0
 		for i, n := range con.Cols {
-			if vals[n-1].Null {
+			child[i] = vals[n-1]
+			if child[i].Null {
 				nulls++
-				continue
-			}
-			v, err := x.convert(rel.Columns[n-1].Type, ref.Columns[con.RefCols[i]-1].Type, vals[n-1])
-			if err != nil {
-				return err
-			}
-			for k := range ix.Keys {
-				if ix.Keys[k].Attno == con.RefCols[i] {
-					parent[k] = v
-				}
 			}
 		}
 		if nulls == len(con.Cols) || nulls > 0 && con.Match != 'f' {
@@ -401,10 +400,22 @@ func (x *executor) checkKey(rel *catalog.Relation, con *catalog.Constraint) erro
 		if nulls > 0 {
 			return x.keyError(rel, con).WithDetail("MATCH FULL does not allow mixing of null and nonnull key values.")
 		}
-		buf, _ = exec.IndexEntry(buf[:0], ref, ix, parent, nil)
-		_, found, err := view.Get(tree, buf)
-		if err != nil || found {
+		keys, known, err := conv.Convert(x.Exec, child)
+		if err != nil {
 			return err
+		}
+		for i := range keys {
+			for k := range ix.Keys {
+				if ix.Keys[k].Attno == con.RefCols[i] {
+					parent[k] = keys[i]
+				}
+			}
+		}
+		if known {
+			buf, _ = exec.IndexEntry(buf[:0], ref, ix, parent, nil)
+			if _, found, err := view.Get(tree, buf); err != nil || found {
+				return err
+			}
 		}
 		names, values := "", ""
 		for i, n := range con.Cols {
@@ -421,13 +432,4 @@ func (x *executor) checkKey(rel *catalog.Relation, con *catalog.Constraint) erro
 func (x *executor) keyError(rel *catalog.Relation, con *catalog.Constraint) *sqlerr.Error {
 	return sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table \"%s\" violates foreign key constraint \"%s\"", rel.Name, con.Name).
 		WithTable(x.schemaName(rel.Schema), rel.Name).WithConstraint(con.Name)
-}
-
-// convert turns a child's key value into the parent's type.
-func (x *executor) convert(from, to types.OID, v types.Datum) (types.Datum, error) {
-	from, to = x.baseType(from), x.baseType(to)
-	if from == to || types.KindOf(from) == types.KindInt && types.KindOf(to) == types.KindInt {
-		return v, nil
-	}
-	return types.Input(x.Bind.IO, to, -1, types.Output(x.Bind.IO, nil, from, v))
 }

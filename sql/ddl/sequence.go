@@ -167,6 +167,7 @@ func (x *executor) ownedSequence(rel *catalog.Relation, attno int16, typ types.O
 	if err != nil {
 		return nil, err
 	}
+	seq.Owner = rel.Owner // a column's sequence belongs to the table's owner, whoever adds it
 	return seq, x.Writer.CreateRelation(seq)
 }
 

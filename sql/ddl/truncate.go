@@ -48,7 +48,7 @@ func (x *executor) truncate(s *ast.Truncate) error {
 		}
 	}
 	for _, rel := range list {
-		if err := x.empty(rel.OID); err != nil {
+		if err := x.empty(rel.OID, nil); err != nil {
 			return err
 		}
 		if s.RestartIdentity {
@@ -87,13 +87,17 @@ func (x *executor) mayTruncate(rel *catalog.Relation) error {
 	return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", rel.Name)
 }
 
-func (x *executor) empty(id types.OID) error {
+// empty gives a table new, empty trees and makes further changes to it.
+func (x *executor) empty(id types.OID, change func(now *catalog.Relation)) error {
 	old, err := x.reader().RelationByOID(id)
 	if err != nil {
 		return err
 	}
 	now := old.Clone()
 	newTrees(now)
+	if change != nil {
+		change(now)
+	}
 	return x.Writer.UpdateRelation(old, now)
 }
 

@@ -46,7 +46,7 @@
 //	window.go windowchunk.go windowfunc.go windowrange.go  window functions
 //	modify.go      INSERT, UPDATE, DELETE, ON CONFLICT, RETURNING
 //	writer.go large.go rowerrors.go   one table's rows: constraints, indexes, large values, messages
-//	foreignkey.go fkparent.go fkfinder.go deferred.go  referential integrity, deferred checks
+//	foreignkey.go fkparent.go fkfinder.go fkconvert.go deferred.go  referential integrity, deferred checks
 //	recheck.go     re-evaluation of rows that changed
 //	copyin.go      COPY FROM and bulk INSERT; copywhere.go: its WHERE
 //	point.go       the point fast paths

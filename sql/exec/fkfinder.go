@@ -3,6 +3,7 @@ package exec
 import (
 	"herd/planner/plan"
 	"herd/sql/row"
+	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/storage"
 )
@@ -15,9 +16,25 @@ type childFinder struct {
 	order  []int    // for each: position in Constraint.Cols
 	tree   storage.TreeID
 	viaRow bool
+	// Types whose keys differ: up converts a child's values for the comparison, down the key looked up in the index.
+	up, down *KeyConverter
 }
 
-func newChildFinder(fk *plan.ForeignKey) *childFinder {
+func newChildFinder(fk *plan.ForeignKey) (*childFinder, error) {
+	up, err := NewKeyConverter(fk.ToParent)
+	if err != nil {
+		return nil, err
+	}
+	f := childIndex(fk)
+	f.up = up
+	if f.cols != nil {
+		f.down, err = NewKeyConverter(fk.ToChild)
+	}
+	return f, err
+}
+
+// childIndex finds the index of the foreign key's columns.
+func childIndex(fk *plan.ForeignKey) *childFinder {
 	f := &childFinder{fk: fk, tree: fk.Child.TreeID}
 	ix := fk.ChildIndex
 	if fk.ChildIsPK {
@@ -81,8 +98,15 @@ func (f *childFinder) walk(e *Env, vals []types.Datum, fn func(key, r []byte) bo
 	view := e.Tx.Newest()
 	var lo, hi []byte
 	if f.cols != nil {
+		keys, known, err := f.down.Convert(e, vals)
+		if err != nil && !outOfRange(err) {
+			return err
+		}
+		if err != nil || !known {
+			return nil // beyond the child's type: no row has it
+		}
 		for i := range f.cols {
-			v := vals[f.order[i]]
+			v := keys[f.order[i]]
 			if types.KindOf(f.cols[i].typ) == types.KindInt && fitInt(f.cols[i].typ, v.I) != 0 {
 				return nil
 			}
@@ -106,8 +130,8 @@ func (f *childFinder) walk(e *Env, vals []types.Datum, fn func(key, r []byte) bo
 				continue
 			}
 		}
-		if f.cols == nil {
-			same, err := f.refers(layout, r, vals)
+		if f.cols == nil || f.up != nil {
+			same, err := f.refers(e, layout, r, vals)
 			if err != nil {
 				return err
 			}
@@ -122,14 +146,35 @@ func (f *childFinder) walk(e *Env, vals []types.Datum, fn func(key, r []byte) bo
 	return c.Err()
 }
 
-func (f *childFinder) refers(l *row.Layout, r []byte, vals []types.Datum) (bool, error) {
-	for i, a := range f.fk.Constraint.Cols {
+// outOfRange says whether a key's cast failed since its value is outside of the child's type.
+func outOfRange(err error) bool {
+	switch sqlerr.From(err).Code {
+	case sqlerr.NumericValueOutOfRange, sqlerr.DatetimeFieldOverflow:
+		return true
+	}
+	return false
+}
+
+func (f *childFinder) refers(e *Env, l *row.Layout, r []byte, vals []types.Datum) (bool, error) {
+	con := f.fk.Constraint
+	own := make([]types.Datum, len(con.Cols))
+	for i, a := range con.Cols {
 		d, err := l.Decode(r, int(a)-1, nil)
-		if err != nil {
+		if err != nil || d.Null {
 			return false, err
 		}
-		col := &f.fk.Child.Columns[a-1]
-		if d.Null || types.Compare(colType(f.fk.Child, a), col.Collation, d, vals[i]) != 0 {
+		own[i] = d
+	}
+	keys, known, err := f.up.Convert(e, own)
+	if err != nil || !known {
+		return false, err
+	}
+	for i, a := range con.RefCols {
+		rel, at := f.fk.Child, con.Cols[i]
+		if f.up != nil {
+			rel, at = f.fk.Parent, a
+		}
+		if types.Compare(colType(rel, at), rel.Columns[at-1].Collation, keys[i], vals[i]) != 0 {
 			return false, nil
 		}
 	}

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"herd/planner/plan"
 	"herd/sql/row"
 	"herd/sql/sqlerr"
@@ -19,11 +21,21 @@ type fkParent struct {
 	tree   storage.TreeID
 	viaRow bool
 	defs   []program // SET DEFAULT
+	down   *KeyConverter
 }
 
 func newFKParent(w *tableWriter, fk *plan.ForeignKey) (*fkParent, error) {
-	p := &fkParent{w: w, fk: fk, find: newChildFinder(fk)}
+	p := &fkParent{w: w, fk: fk}
 	p.parent, p.order, p.tree, p.viaRow = parentKey(fk)
+	var err error
+	if p.find, err = newChildFinder(fk); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(fk.ToChild, nil) {
+		if p.down, err = NewKeyConverter(fk.ToChild); err != nil {
+			return nil, err
+		}
+	}
 	c := w.st.compiler()
 	for _, d := range fk.Defaults {
 		x, err := c.optional(d)
@@ -114,6 +126,11 @@ func (p *fkParent) act(e *Env, action byte, deleted bool, old, now []types.Datum
 	if err != nil {
 		return err
 	}
+	if action == 'c' && !deleted {
+		if now, err = p.childValues(e, now); err != nil {
+			return err
+		}
+	}
 	err = p.find.each(e, old, func(key, r []byte) error {
 		if err := p.visible(e, key, r); err != nil {
 			return err
@@ -144,6 +161,16 @@ func (p *fkParent) act(e *Env, action byte, deleted bool, old, now []types.Datum
 		return err
 	}
 	return p.noAction(e, old) // the default may be the very value that is gone
+}
+
+// childValues converts a new key to the types of the child's columns.
+func (p *fkParent) childValues(e *Env, now []types.Datum) ([]types.Datum, error) {
+	if i := slices.Index(p.fk.ToChild, nil); i >= 0 {
+		return nil, sqlerr.Unsupported("ON UPDATE CASCADE of foreign key constraint \"%s\" to column \"%s\", whose type the key has no assignment cast to",
+			p.fk.Constraint.Name, p.fk.Child.Columns[p.fk.Constraint.Cols[i]-1].Name)
+	}
+	out, _, err := p.down.Convert(e, now)
+	return slices.Clone(out), err
 }
 
 // defaultOf evaluates the default of a child column.

@@ -21,16 +21,19 @@ type fkChild struct {
 	order   []int    // for each of them: position in Constraint.Cols
 	tree    storage.TreeID
 	viaRow  bool // the referenced index is the parent's primary key
+	conv    *KeyConverter
 	key     []byte
 	last    []byte // key found last: rows in a row with one parent are checked once in a command
 	lastTx  uint64
 	lastCmd uint32
 }
 
-func newFKChild(w *tableWriter, fk *plan.ForeignKey) *fkChild {
+func newFKChild(w *tableWriter, fk *plan.ForeignKey) (*fkChild, error) {
 	c := &fkChild{w: w, fk: fk}
 	c.parent, c.order, c.tree, c.viaRow = parentKey(fk)
-	return c
+	var err error
+	c.conv, err = NewKeyConverter(fk.ToParent)
+	return c, err
 }
 
 // parentKey returns how the referenced key is encoded, and for each of its columns its position in the constraint.
@@ -97,9 +100,16 @@ func (c *fkChild) check(nb, ob *vec.Batch, childKey []byte) error {
 	case nulls > 0:
 		return c.violation("MATCH FULL does not allow mixing of null and nonnull key values.")
 	}
+	keys, known, err := c.conv.Convert(c.w.st.env, vals)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return c.missing(vals)
+	}
 	key := c.key[:0]
 	for i := range c.parent {
-		v := vals[c.order[i]]
+		v := keys[c.order[i]]
 		if fitInt(c.parent[i].typ, v.I) != 0 && types.KindOf(c.parent[i].typ) == types.KindInt {
 			return c.missing(vals)
 		}

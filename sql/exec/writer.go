@@ -110,7 +110,11 @@ func (w *tableWriter) compile(c *compiler) error {
 		w.gens = append(w.gens, p)
 	}
 	for i := range w.node.ForeignKeys {
-		w.fks = append(w.fks, newFKChild(w, &w.node.ForeignKeys[i]))
+		f, err := newFKChild(w, &w.node.ForeignKeys[i])
+		if err != nil {
+			return err
+		}
+		w.fks = append(w.fks, f)
 	}
 	for i := range w.node.ReferencedBy {
 		r, err := newFKParent(w, &w.node.ReferencedBy[i])

@@ -70,7 +70,11 @@ func (s *Session) checkRun(p *plan.Plan) error {
 	if err := s.checkRights(p); err != nil {
 		return err
 	}
-	return s.lockTables(p)
+	if err := s.lockTables(p); err != nil || p.Unpopulated == "" {
+		return err
+	}
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "materialized view \"%s\" has not been populated", p.Unpopulated).
+		WithHint("Use the REFRESH MATERIALIZED VIEW command.")
 }
 
 // writeWord names what a plan writes, "" when nothing but temporary tables.
