@@ -22,6 +22,7 @@ const (
 	opProgress   = "progress" // how far is a group here
 	opCancel     = "cancel"   // a client's cancel request
 	opStatus     = "status"
+	opFresh      = "fresh"       // what a verified leader has applied
 	opLocal      = "local"       // what the node has
 	opCheck      = "check"       // compare the replicas of the databases that the node leads
 	opSums       = "sums"        // the sums of a replica at a place
@@ -176,6 +177,13 @@ func (n *Node) handle(r request) (answer, error) {
 		return answer{}, n.leadsNothing()
 	case opStatus:
 		return answer{Status: n.Status()}, nil
+	case opFresh:
+		g := n.group(r.OID)
+		if g == nil {
+			return answer{}, fmt.Errorf("node %s has no replica of database %d", n.o.ID, r.OID)
+		}
+		index, err := g.verifiedIndex()
+		return answer{Index: index}, err
 	case opLocal:
 		return answer{Local: n.local()}, nil
 	case opCheck:

@@ -27,6 +27,7 @@
 //	lead.go      leadership: Lead and Follow
 //	fsm.go       what was agreed on, to the database
 //	verify.go    linearizable reads
+//	fresh.go     how old a replica's state is at most
 //	marks.go     which Raft index holds which entry
 //	batch.go     the form of a Raft entry
 //	logstore.go  the Raft log in txlog segments

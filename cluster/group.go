@@ -81,6 +81,7 @@ type Group struct {
 	durable atomic.Uint64 // txlog.Seq: what the state contains that was agreed on
 	applied atomic.Uint64 // Raft index of the last entry handed to the database
 	reads   verifier
+	asks    verifier // whether the replica is fresh
 
 	proposing sync.Mutex // held while a batch goes into Raft (I1)
 
@@ -98,6 +99,7 @@ type Group struct {
 	missing  bool // the state is not the one that the descriptor says (I4)
 	marks    seqMarks
 	history  history
+	fresh    freshness
 	configs  []configAt
 	wake     chan struct{} // closed when durable or epoch changes
 	closed   bool

@@ -21,6 +21,8 @@ type SessionOptions struct {
 	PID int32
 	// Acct pays for the session's changes and locks; nil: the engine's account.
 	Acct *mem.Account
+	// Replica says that the session reads what this node has, whether it leads or not: what it reads may be old.
+	Replica bool
 	// Wake is called, from another goroutine, when an idle session has to end: 25P03, 57P05 or 57P01. May be nil.
 	Wake func(reason *sqlerr.Error)
 }
@@ -42,6 +44,8 @@ type Session struct {
 	pinned  pinnedViews
 	wrote   bool   // the transaction at hand is ordered: it may be agreed on whatever becomes of this node
 	async   bool   // synchronous_commit = off
+	replica bool   // see SessionOptions
+	trusts  bool   // reads are not checked: this node is taken for the leader while it takes itself for it
 	losses  uint64 // the database's when the session began
 
 	overlay *storage.Overlay // made at the first change
@@ -56,7 +60,7 @@ func (db *Database) NewSession(o SessionOptions) *Session {
 	if acct == nil {
 		acct = db.eng.o.Memory
 	}
-	s := &Session{db: db, intr: lock.NewInterrupt(), acct: acct.Child("transaction"), losses: db.losses.Load()}
+	s := &Session{db: db, intr: lock.NewInterrupt(), acct: acct.Child("transaction"), losses: db.losses.Load(), replica: o.Replica}
 	s.own = db.locks.NewOwner(o.PID, s.intr, s.acct)
 	s.statement, s.newest = db.store.NewSlot(), db.store.NewSlot()
 	s.req.wake = make(chan bool, 1)
@@ -107,6 +111,9 @@ func (s *Session) Interrupt() *Interrupt { return s.intr }
 // SetSynchronousCommit turns waiting for the disk on or off (synchronous_commit).
 func (s *Session) SetSynchronousCommit(on bool) { s.async = !on }
 
+// SetVerified turns the check at the end of transactions on or off that this node still led when they read.
+func (s *Session) SetVerified(on bool) { s.trusts = !on }
+
 // SetLockTimeout sets lock_timeout; 0 = none.
 func (s *Session) SetLockTimeout(d time.Duration) { s.own.Timeout = int64(d) }
 
@@ -119,14 +126,14 @@ func (s *Session) SetDeadlockTimeout(d time.Duration) { s.own.DeadlockDelay = in
 func (s *Session) WaitDurable() error {
 	wrote := s.wrote
 	s.wrote = false
-	if s.async {
+	if s.async && wrote {
 		return nil
 	}
-	if uint64(s.db.log.Durable()) < s.seen {
+	if !s.async && uint64(s.db.log.Durable()) < s.seen {
 		if err := s.db.awaitDurable(txlog.Seq(s.seen)); err != nil {
 			return s.lost(err, wrote)
 		}
-	} else if s.db.verify != nil { // a wait would have shown it
+	} else if s.db.verify != nil && !s.replica && !s.trusts { // a wait would have shown it
 		if err := s.db.leads(); err != nil {
 			return err
 		}

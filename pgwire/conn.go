@@ -82,7 +82,7 @@ func (c *conn) open() error {
 	if err != nil {
 		return err
 	}
-	if done, err := c.relay(info.Database); err != nil {
+	if done, err := c.relay(info); err != nil {
 		return err
 	} else if done {
 		return errQuiet

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"herd/sql/session"
 	"herd/sql/sqlerr"
 )
 
@@ -14,6 +15,8 @@ import (
 type Router interface {
 	// Route returns a connection to the node that a session of client in a database runs on, nil when it is this one.
 	Route(database string, client net.Addr) (net.Conn, error)
+	// Holds tells whether this node has a replica of the database that can be read.
+	Holds(database string) bool
 	// Serves tells whether it is this one.
 	Serves(database string) bool
 	// CancelElsewhere passes a cancel request on that no session here is meant by.
@@ -21,11 +24,13 @@ type Router interface {
 }
 
 // relay hands the client's connection to the node that its session runs on, and returns when it has ended.
-func (c *conn) relay(database string) (done bool, err error) {
-	r := c.l.opts.Router
+func (c *conn) relay(info *session.StartupInfo) (done bool, err error) {
+	r, database := c.l.opts.Router, info.Database
 	switch {
 	case r == nil:
 		return false, nil
+	case !c.relayed && session.WantsStale(info.Settings) && r.Holds(database):
+		return false, nil // it reads what is here
 	case c.relayed && r.Serves(database):
 		return false, nil
 	case c.relayed: // never further: two nodes that take each other for the leader would pass it on for ever

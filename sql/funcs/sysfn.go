@@ -225,7 +225,11 @@ func initSleep() {
 // initConstants registers what has the same answer in every herd.
 func initConstants() {
 	each(func(r *row) error { return r.RetStr("UTF8") }, "getdatabaseencoding")
-	each(func(r *row) error { return r.RetBool(false) }, "pg_is_in_recovery", "pg_jit_available", "row_security_active", "row_security_active_name")
+	sys(func(r *row, e Env) error {
+		v, _ := e.Setting("in_hot_standby")
+		return r.RetBool(v == "on")
+	}, "pg_is_in_recovery")
+	each(func(r *row) error { return r.RetBool(false) }, "pg_jit_available", "row_security_active", "row_security_active_name")
 	each(func(r *row) error { return r.RetInt(0) }, "pg_trigger_depth")
 	each(func(r *row) error { return r.RetNull() }, "pg_last_xact_replay_timestamp", "pg_last_wal_receive_lsn", "pg_last_wal_replay_lsn",
 		"pg_current_logfile", "pg_current_logfile_1arg", "pg_collation_actual_version", "pg_database_collation_actual_version")

@@ -20,6 +20,9 @@ const (
 
 // analyze gathers the statistics of a table in the current transaction. One that was dropped meanwhile is missed when named.
 func (s *Session) analyze(rel *catalog.Relation, named bool) error {
+	if s.replica {
+		return sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute ANALYZE during recovery")
+	}
 	if err := s.tx.LockTable(uint32(rel.OID), lock.ShareUpdateExclusive, lock.Wait); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ func init() { // registration: the functions refer to the table through Session
 		"client_encoding":       checkEncoding,
 		"transaction_isolation": checkIsolation,
 		"transaction_read_only": checkReadOnly,
+		readConsistency:         checkConsistency,
 		"session_authorization": checkAuthorization,
 		"role":                  checkRole,
 		"search_path":           func(_ *Session, v string) (string, error) { return v, nil },
@@ -120,6 +121,9 @@ func checkIsolation(s *Session, v string) (string, error) {
 }
 
 func checkReadOnly(s *Session, v string) (string, error) {
+	if v == "off" && s.replica {
+		return "", errReplicaWrites()
+	}
 	if v == "off" && s.txUsed && s.modes.readOnly {
 		return "", sqlerr.New(sqlerr.ActiveSqlTransaction, "transaction read-write mode must be set before any query")
 	}

@@ -14,6 +14,12 @@ type Cluster interface {
 	Await(oid uint32) error
 	// Dropped tells them that it is no more.
 	Dropped(oid uint32) error
+	// Serves tells whether this node leads a database.
+	Serves(database string) bool
+	// Fresh returns when this node has every commit of a database that was answered before a moment at most that long before the call.
+	Fresh(oid uint32, most time.Duration) error
+	// CutOff tells for how long the node has not heard from a database's leader, when that is too long.
+	CutOff(oid uint32) (silent time.Duration, off bool)
 	// Overview asks all nodes what they have.
 	Overview() ClusterOverview
 	// Check compares the replicas of all databases with their leaders'.

@@ -12,6 +12,9 @@ import (
 
 // databaseCommand runs CREATE, ALTER and DROP DATABASE: outside transaction blocks, against the system database.
 func (s *Session) databaseCommand(st ast.Stmt) (commandTag, error) {
+	if s.replica {
+		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot change databases on a node that does not lead")
+	}
 	switch d := st.(type) {
 	case *ast.CreateDatabase:
 		return commandTag{text: "CREATE DATABASE"}, s.createDatabase(d)

@@ -107,6 +107,10 @@ func (s *Session) startPortal(po *portal, p *prepared, formats []int16) error {
 		return nil
 	}
 	s.txUsed = true
+	if err := s.fresh(); err != nil {
+		s.recycle(po)
+		return err
+	}
 	view := s.tx.BeginStatement()
 	s.stmtStart = s.messageTime()
 	pl, err := s.planFor(p, view, po.params)
@@ -133,6 +137,9 @@ func (p *portal) ready(s *Session) error {
 			return err
 		}
 		current := p.stmt == nil || s.db.CatalogVersion() == p.version
+		if s.replica && p.stmt != nil && s.tx.Isolation() == engine.ReadCommitted { // no lock keeps the leader's definitions from coming
+			current = current && p.env.View.Snap.CatalogVersion() == p.version
+		}
 		if current && s.tx.LockWaits() == waits {
 			p.held = true
 			break

@@ -206,7 +206,8 @@ func (srv *Server) Connect(info *StartupInfo, c Client) (*Session, error) {
 	}
 	s := &Session{srv: srv, client: c, out: c.Out, info: *info, db: db, acct: srv.opts.Memory.Child("session")}
 	s.acct.Force(sessionBytes)
-	s.eng = db.NewSession(engine.SessionOptions{PID: info.PID, Acct: s.acct, Wake: func(reason *sqlerr.Error) {
+	s.replica = srv.follows(info)
+	s.eng = db.NewSession(engine.SessionOptions{PID: info.PID, Acct: s.acct, Replica: s.replica, Wake: func(reason *sqlerr.Error) {
 		s.ended.Store(reason)
 		c.Wake()
 	}})
@@ -234,6 +235,9 @@ func (s *Session) open() error {
 	s.modes = s.defaults
 	for name, effect := range settingEffects {
 		effect(s, s.srv.base[name])
+	}
+	if s.replica {
+		s.set.setBase("in_hot_standby", "on")
 	}
 	role, err := s.srv.roleByName(s.info.User)
 	if err != nil {

@@ -82,6 +82,11 @@ type Session struct {
 	idleTxTimeout    time.Duration
 	fastPaths        bool
 	bulkInserts      bool
+	replica          bool          // the session reads a node's own state, see consistency.go
+	stale            bool          // herd.read_consistency = stale
+	maxStaleness     time.Duration // herd.max_staleness
+	freshTx          uint32        // the command of the transaction's snapshot that was found fresh enough
+	saidCutOff       bool
 	mysql            bool         // herd.dialect: texts are MySQL's SQL
 	interrupt        func() error // pendingInterrupt, bound once
 	modes            txModes

@@ -235,6 +235,9 @@ func (s *Session) applyModes(m ast.TxModes) error {
 		next.isolation = *m.Isolation
 	}
 	if m.ReadOnly != nil {
+		if !*m.ReadOnly && s.replica {
+			return errReplicaWrites()
+		}
 		if len(s.savepoints) > 0 && s.modes.readOnly && !*m.ReadOnly {
 			return sqlerr.New(sqlerr.ActiveSqlTransaction, "cannot set transaction read-write mode inside a read-only transaction")
 		}

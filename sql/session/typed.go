@@ -55,7 +55,7 @@ func init() { // not an initializer: switchUser leads back to it
 			s.defaults.isolation = value
 		},
 		"default_transaction_read_only": func(s *Session, value string) {
-			s.defaults.readOnly = value == "on"
+			s.defaults.readOnly = value == "on" || s.replica
 		},
 		"default_transaction_deferrable": func(s *Session, value string) {
 			s.defaults.deferrable = value == "on"
@@ -71,6 +71,12 @@ func init() { // not an initializer: switchUser leads back to it
 		},
 		"idle_in_transaction_session_timeout": func(s *Session, value string) {
 			s.idleTxTimeout = millis(value)
+		},
+		readConsistency: func(s *Session, value string) {
+			s.setConsistency(value)
+		},
+		"herd.max_staleness": func(s *Session, value string) {
+			s.setStaleness(value)
 		},
 		"herd.fast_paths": func(s *Session, value string) {
 			s.fastPaths = value == "on"
