@@ -82,6 +82,10 @@ const (
 	shrinkReserve = MaxEntry + slack
 	// pendingMax is the size, in bytes, of the gathering group above which Reserve waits for the writer.
 	pendingMax = 4 << 20
+	// An entry of more than largeEntry bytes waits already when pendingLarge gather, so that a commit behind the parts of a
+	// large transaction waits for two short writes of the disk and not for two long ones.
+	largeEntry   = 64 << 10
+	pendingLarge = 1 << 20
 	// spareMax is the size, in bytes, of a buffer that is always kept for the next group; a larger one goes after rareMax
 	// groups in a row that did not need it.
 	spareMax = 256 << 10
@@ -179,6 +183,10 @@ func (l *Local) Reserve(bytes int, c Class) (Reservation, error) {
 	if c == Shrinking {
 		keep = 0
 	}
+	large, pending := bytes > largeEntry, pendingMax
+	if large {
+		pending = pendingLarge
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tried := false
@@ -190,8 +198,9 @@ func (l *Local) Reserve(bytes int, c Class) (Reservation, error) {
 		if room < l.aheadMin() && !tried {
 			l.prepareAhead()
 		}
-		if room >= keep {
-			if len(l.buf) < pendingMax {
+		// While more room is on its way large entries leave some to the others, who need not wait for it then.
+		if room >= keep && (!large || tried || room >= l.aheadMin()/4) {
+			if len(l.buf) < pending {
 				l.reserved += n
 				return Reservation{n}, nil
 			}

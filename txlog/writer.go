@@ -57,7 +57,7 @@ func (l *Local) takeLocked() ([]byte, []int) {
 	buf, ends := l.buf, l.ends
 	l.buf, l.ends = l.spare[:groupHeader], l.spareEnd[:0]
 	l.spare, l.spareEnd = nil, nil
-	if len(buf) >= pendingMax {
+	if len(buf) >= pendingLarge {
 		l.space.Broadcast()
 	}
 	return buf, ends
