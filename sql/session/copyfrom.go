@@ -15,9 +15,14 @@ import (
 
 // copy is COPY.
 func (s *Session) copy(st *ast.Copy, text string) (commandTag, error) {
-	if st.File != "" || st.Program {
-		return commandTag{}, sqlerr.Unsupported("COPY with a file or program of the server").
+	if st.Program {
+		return commandTag{}, sqlerr.Unsupported("COPY with a program of the server").
 			WithHint("Use \\copy of psql, or COPY FROM STDIN / TO STDOUT.")
+	}
+	if st.File != "" {
+		if err := s.mayCopyFile(st.From); err != nil {
+			return commandTag{}, err
+		}
 	}
 	if st.From {
 		return s.copyFrom(st, text)
@@ -25,7 +30,7 @@ func (s *Session) copy(st *ast.Copy, text string) (commandTag, error) {
 	return s.copyTo(st, text)
 }
 
-// copyFrom is COPY table FROM STDIN: the client's rows go to the insert path in batches.
+// copyFrom is COPY table FROM: the client's rows, or a file's, go to the insert path in batches.
 func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
 	rel, err := s.relation(st.Table.Name)
 	if err != nil {
@@ -69,7 +74,16 @@ func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
 	if err != nil {
 		return commandTag{}, err
 	}
-	rows, err := s.copyInto(po, rel, cols, format, where)
+	var file *fileSource
+	if st.File != "" {
+		f, err := openCopyFile(st.File, true)
+		if err != nil {
+			return commandTag{}, err
+		}
+		defer f.Close()
+		file = &fileSource{f: f}
+	}
+	rows, err := s.copyInto(po, rel, cols, format, where, file)
 	return commandTag{text: "COPY", count: rows, hasCount: true}, err
 }
 
@@ -90,8 +104,8 @@ func (s *Session) copyWhere(rel *catalog.Relation, where ast.Expr, text string) 
 	return planner.CopyWhere(cat, env, rel, where)
 }
 
-// copyInto reads the client's rows into a copy-in execution.
-func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Column, format *copyFormat, where plan.Expr) (int64, error) {
+// copyInto reads the client's rows, or those of a file, into a copy-in execution.
+func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Column, format *copyFormat, where plan.Expr, file *fileSource) (int64, error) {
 	in, err := exec.NewCopyIn(po.plan, where)
 	if err != nil {
 		return 0, err
@@ -100,11 +114,14 @@ func (s *Session) copyInto(po *portal, rel *catalog.Relation, cols []*catalog.Co
 	if err := in.Open(&po.env); err != nil {
 		return 0, err
 	}
-	s.copyResponse('G', format, len(cols))
-	if err := s.out.Flush(); err != nil {
-		return 0, errClientGone()
+	r := &copyReader{src: file, format: format}
+	if file == nil {
+		s.copyResponse('G', format, len(cols))
+		if err := s.out.Flush(); err != nil {
+			return 0, errClientGone()
+		}
+		r.src = s.client.Copy
 	}
-	r := &copyReader{src: s.client.Copy, format: format}
 	row := make([]types.Datum, len(cols))
 	var lines copyLines
 	if format.header != ast.HeaderOff && format.kind != ast.CopyBinary {

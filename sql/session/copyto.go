@@ -15,9 +15,11 @@ import (
 // binarySignature begins a binary COPY stream; flags and header extension follow, both zero.
 const binarySignature = "PGCOPY\n\xff\r\n\x00"
 
-// copySink formats rows as CopyData messages, one a row as PostgreSQL sends them.
+// copySink formats rows as CopyData messages, one a row as PostgreSQL sends them, or writes them to a file.
 type copySink struct {
 	out    *wire.Writer
+	file   *fileTarget // nil: the client
+	line   []byte      // a row on its way to the file
 	io     *types.IOContext
 	cols   []plan.Column
 	format *copyFormat
@@ -31,6 +33,9 @@ func (c *copySink) writeBatch(b *vec.Batch) error { return eachRow(b, c.row, c.w
 
 func (c *copySink) writeRow(row []types.Datum) error {
 	c.rows++
+	if c.file != nil {
+		return c.fileRow(row)
+	}
 	c.out.Begin('d')
 	c.signature()
 	if c.format.kind == ast.CopyBinary {
@@ -52,6 +57,34 @@ func (c *copySink) writeRow(row []types.Datum) error {
 		return errClientGone()
 	}
 	return nil
+}
+
+// fileRow writes a row to the file.
+func (c *copySink) fileRow(row []types.Datum) error {
+	if c.format.kind != ast.CopyBinary {
+		c.line = c.appendLine(c.line[:0], row)
+		return c.file.write(c.line)
+	}
+	c.line = binary.BigEndian.AppendUint16(c.fileSignature(c.line[:0]), uint16(len(row)))
+	for i, d := range row {
+		if d.Null {
+			c.line = binary.BigEndian.AppendUint32(c.line, ^uint32(0))
+			continue
+		}
+		at := len(c.line)
+		c.line = types.Send(append(c.line, 0, 0, 0, 0), c.cols[i].Type, d)
+		binary.BigEndian.PutUint32(c.line[at:], uint32(len(c.line)-at-4))
+	}
+	return c.file.write(c.line)
+}
+
+// fileSignature begins a binary file.
+func (c *copySink) fileSignature(dst []byte) []byte {
+	if c.begun {
+		return dst
+	}
+	c.begun = true
+	return append(append(dst, binarySignature...), 0, 0, 0, 0, 0, 0, 0, 0)
 }
 
 // signature begins the first message of a binary COPY: signature, flags and header extension length.
@@ -163,6 +196,10 @@ func (s *Session) copyTo(st *ast.Copy, text string) (commandTag, error) {
 		return commandTag{}, err
 	}
 	sink := &copySink{out: s.out, io: &s.io, cols: p.cols, format: format, row: make([]types.Datum, len(p.cols))}
+	if st.File != "" {
+		err := s.copyToFile(st.File, po, sink, names)
+		return commandTag{text: "COPY", count: sink.rows, hasCount: true}, err
+	}
 	s.copyResponse('H', format, len(p.cols))
 	if err := s.copyRows(po, sink, names); err != nil {
 		return commandTag{}, err
@@ -171,22 +208,49 @@ func (s *Session) copyTo(st *ast.Copy, text string) (commandTag, error) {
 	return commandTag{text: "COPY", count: sink.rows, hasCount: true}, nil
 }
 
-func (s *Session) copyRows(po *portal, sink *copySink, names []string) error {
-	switch {
-	case sink.format.kind != ast.CopyBinary && sink.format.header != ast.HeaderOff:
-		s.out.Begin('d')
-		buf := s.out.Buf()
-		for i, n := range names {
-			if i > 0 {
-				buf = append(buf, sink.format.delim)
-			}
-			if sink.format.kind == ast.CopyCSV {
-				buf = sink.format.appendCSV(buf, []byte(n), false, len(names) == 1)
-			} else {
-				buf = sink.format.appendText(buf, []byte(n))
-			}
+// copyToFile is COPY TO with a file of the server.
+func (s *Session) copyToFile(name string, po *portal, sink *copySink, names []string) (err error) {
+	if sink.file, err = newFileTarget(name); err != nil {
+		return err
+	}
+	defer func() {
+		if closing := sink.file.finish(); err == nil {
+			err = closing
 		}
-		s.out.SetBuf(append(buf, '\n'))
+	}()
+	if sink.format.kind != ast.CopyBinary && sink.format.header != ast.HeaderOff {
+		if err := sink.file.write(sink.headerLine(nil, names)); err != nil {
+			return err
+		}
+	}
+	if _, err := po.run(s, 0, sink); err != nil {
+		return err
+	}
+	if sink.format.kind == ast.CopyBinary {
+		return sink.file.write(binary.BigEndian.AppendUint16(sink.fileSignature(nil), 0xffff))
+	}
+	return nil
+}
+
+// headerLine appends the line of the columns' names.
+func (c *copySink) headerLine(buf []byte, names []string) []byte {
+	for i, n := range names {
+		if i > 0 {
+			buf = append(buf, c.format.delim)
+		}
+		if c.format.kind == ast.CopyCSV {
+			buf = c.format.appendCSV(buf, []byte(n), false, len(names) == 1)
+		} else {
+			buf = c.format.appendText(buf, []byte(n))
+		}
+	}
+	return append(buf, '\n')
+}
+
+func (s *Session) copyRows(po *portal, sink *copySink, names []string) error {
+	if sink.format.kind != ast.CopyBinary && sink.format.header != ast.HeaderOff {
+		s.out.Begin('d')
+		s.out.SetBuf(sink.headerLine(s.out.Buf(), names))
 		s.out.End()
 	}
 	if _, err := po.run(s, 0, sink); err != nil {
