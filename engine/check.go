@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"herd/internal/vfs"
@@ -46,6 +47,9 @@ func Check(o CheckOptions, report func(Problem)) (CheckSummary, error) {
 		return sum, err
 	}
 	defer l.Close()
+	if _, err := readIdentity(opt.FS, o.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		report(Problem{Where: filepath.Join(o.Dir, identityFile), What: err.Error()})
+	}
 	names, err := opt.FS.ReadDir(labelFolder, filepath.Join(o.Dir, dbFolder))
 	if err != nil {
 		return sum, err

@@ -34,7 +34,7 @@
 //
 //	engine.go      Engine: open, close, the list of databases
 //	options.go     Options
-//	folder.go      the data folder: lock, format, names
+//	folder.go      the data folder: lock, format, names; upgrade.go older formats
 //	manifest.go    where a database's manifest is
 //	database.go    Database: tip, durable, counters
 //	recover.go     opening: the state machine of log entries, replay of a local log

@@ -98,11 +98,17 @@ func notRestoring(fsys vfs.FS, dir string) error {
 
 // identity reads a folder's identity, or gives it one.
 func identity(fsys vfs.FS, dir string) (string, error) {
-	name := filepath.Join(dir, identityFile)
-	p, err := vfs.ReadFile(fsys, labelFolder, name)
+	id, err := readIdentity(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newIdentity(fsys, dir)
 	}
+	return id, err
+}
+
+// readIdentity reads a folder's identity.
+func readIdentity(fsys vfs.FS, dir string) (string, error) {
+	name := filepath.Join(dir, identityFile)
+	p, err := vfs.ReadFile(fsys, labelFolder, name)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", name, err)
 	}
@@ -174,8 +180,11 @@ func readName(fsys vfs.FS, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(p) < 12 || string(p[:8]) != "HERDNAM1" ||
-		crc32.ChecksumIEEE(p[:len(p)-4]) != binary.LittleEndian.Uint32(p[len(p)-4:]) {
+	whole := len(p) >= 12 && crc32.ChecksumIEEE(p[:len(p)-4]) == binary.LittleEndian.Uint32(p[len(p)-4:])
+	if whole && string(p[:7]) == "HERDNAM" && p[7] > '1' {
+		return "", fmt.Errorf("read %s: format %c: %w", filepath.Join(dir, nameFile), p[7], ErrNewerFormat)
+	}
+	if !whole || string(p[:8]) != "HERDNAM1" {
 		return "", fmt.Errorf("read %s: not a database's name: %w", filepath.Join(dir, nameFile), storage.ErrCorrupt)
 	}
 	return string(p[8 : len(p)-4]), nil

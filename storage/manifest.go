@@ -113,7 +113,7 @@ func (r *manifestReader) count(size int) int {
 	return int(n)
 }
 
-// DecodeManifest is the inverse of EncodeManifest. The error is ErrCorrupt.
+// DecodeManifest is the inverse of EncodeManifest. The error is ErrCorrupt or ErrNewerFormat.
 func DecodeManifest(p []byte) (m Manifest, err error) {
 	bad := func(what string) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("manifest: %s: %w", what, ErrCorrupt)
@@ -126,7 +126,11 @@ func DecodeManifest(p []byte) (m Manifest, err error) {
 		return bad("checksum")
 	}
 	r := manifestReader{p: body[len(manifestMagic):]}
-	if f := r.u32(); f != manifestFormat {
+	f := r.u32()
+	if f > manifestFormat {
+		return Manifest{}, fmt.Errorf("manifest: format %d: %w", f, ErrNewerFormat)
+	}
+	if f != manifestFormat {
 		return bad(fmt.Sprintf("format %d", f))
 	}
 	m.Seq, m.CatalogVersion, m.NextSegment = Seq(r.u64()), Seq(r.u64()), uint32(r.u64())

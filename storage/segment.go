@@ -61,6 +61,16 @@ func headerOf(no uint32) []byte {
 	return binary.LittleEndian.AppendUint32(p, crc32.Checksum(p, crc32.MakeTable(crc32.Castagnoli)))
 }
 
+// headerError tells a damaged header from one of a later format, whose magic has another last byte.
+func headerError(p []byte) error {
+	last := len(segmentMagic) - 1
+	whole := crc32.Checksum(p[:segmentHeader-4], crc32.MakeTable(crc32.Castagnoli)) == binary.LittleEndian.Uint32(p[segmentHeader-4:])
+	if string(p[:last]) == segmentMagic[:last] && p[last] > segmentMagic[last] && whole {
+		return fmt.Errorf("format %c: %w", p[last], ErrNewerFormat)
+	}
+	return ErrCorrupt
+}
+
 // open opens the files of the manifest and removes all others: leftovers of a checkpoint that did not finish.
 func (s *segments) open(fs vfs.FS, dir string, m Manifest) error {
 	s.fs, s.dir, s.all, s.next = fs, dir, map[uint32]*segment{}, max(m.NextSegment, 1)
@@ -88,7 +98,7 @@ func (s *segments) open(fs vfs.FS, dir string, m Manifest) error {
 			return fmt.Errorf("read header of segment %s: %w", f.Name(), err)
 		}
 		if string(head) != string(headerOf(e.No)) {
-			return fmt.Errorf("segment %s: header: %w", f.Name(), ErrCorrupt)
+			return fmt.Errorf("segment %s: header: %w", f.Name(), headerError(head))
 		}
 	}
 	names, err := fs.ReadDir(labelSegment, dir)

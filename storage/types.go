@@ -57,6 +57,8 @@ var (
 	ErrClosed = errors.New("store is closed")
 	// ErrCorrupt marks data on disk that is not what was written. See block.ErrCorrupt.
 	ErrCorrupt = block.ErrCorrupt
+	// ErrNewerFormat marks data on disk of a format that this version does not know. It is an ErrCorrupt too.
+	ErrNewerFormat = block.ErrNewerFormat
 )
 
 // AbsentError is returned by Apply when a block on the way of one of the change sets is not in memory. The engine sends

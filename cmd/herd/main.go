@@ -62,7 +62,7 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServerCommand(), newClusterCommand(), newSQLCommand(), newImportCommand(), newYCSBCommand(), newConfCommand(), newCheckCommand(), newInspectCommand(), newBackupCommand(), newRestoreCommand(), newVersionCommand())
+	root.AddCommand(newServerCommand(), newClusterCommand(), newSQLCommand(), newImportCommand(), newYCSBCommand(), newConfCommand(), newCheckCommand(), newInspectCommand(), newUpgradeCommand(), newBackupCommand(), newRestoreCommand(), newVersionCommand())
 	for _, c := range append(root.Commands(), root) {
 		c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{cmd.CommandPath(), err} })
 		if args := c.Args; args != nil {

@@ -73,6 +73,18 @@ import "errors"
 // ErrCorrupt marks bytes that are not what was written. It is wrapped with the place.
 var ErrCorrupt = errors.New("corrupt block")
 
+// ErrNewerFormat marks bytes that are whole and of a format that this version does not know. It is an ErrCorrupt too: they cannot
+// be read.
+var ErrNewerFormat error = newerFormat{}
+
+type newerFormat struct{}
+
+// Error implements error.
+func (newerFormat) Error() string { return "written by a newer version of herd" }
+
+// Is makes it an ErrCorrupt.
+func (newerFormat) Is(target error) bool { return target == ErrCorrupt }
+
 // Limits.
 const (
 	MaxKey    = 8 << 10      // bytes of a key

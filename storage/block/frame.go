@@ -63,9 +63,6 @@ func PeekFrame(p []byte, a Address) (length int, err error) {
 	if len(p) < FrameHeader || le.Uint16(p) != frameMagic {
 		return 0, fmt.Errorf("frame at %d:%d: no magic: %w", a.Segment(), a.Offset(), ErrCorrupt)
 	}
-	if p[3] != frameFormat {
-		return 0, fmt.Errorf("frame at %d:%d: format %d: %w", a.Segment(), a.Offset(), p[3], ErrCorrupt)
-	}
 	if le.Uint32(p[16:]) != a.Segment() {
 		return 0, fmt.Errorf("frame at %d:%d: says segment %d: %w", a.Segment(), a.Offset(), le.Uint32(p[16:]), ErrCorrupt)
 	}
@@ -84,6 +81,9 @@ func DecodeFrame(p []byte, a Address) (f Frame, err error) {
 	le := binary.LittleEndian
 	if frameCRC(p, a) != le.Uint32(p[20:]) {
 		return f, fmt.Errorf("frame at %d:%d: checksum: %w", a.Segment(), a.Offset(), ErrCorrupt)
+	}
+	if p[3] > frameFormat { // the checksum says that no bit has flipped
+		return f, fmt.Errorf("frame at %d:%d: format %d: %w", a.Segment(), a.Offset(), p[3], ErrNewerFormat)
 	}
 	key := int(le.Uint16(p[6:]))
 	return Frame{Kind: Kind(p[2]), Level: p[4], Tree: TreeID(le.Uint32(p[8:])),
