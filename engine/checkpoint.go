@@ -15,6 +15,7 @@ import (
 // checkpointState is what the checkpointer shows.
 type checkpointState struct {
 	last        atomic.Int64 // unix nanoseconds of the last one's end
+	begun       atomic.Int64 // and of its begin
 	seq         atomic.Uint64
 	done, total atomic.Int64  // bytes of the running one
 	hurry       atomic.Bool   // finish without spreading
@@ -88,6 +89,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	db.ckptMu.Lock()
 	defer db.ckptMu.Unlock()
 	db.ckpt.hurry.Store(false)
+	begun := time.Now().UnixNano()
 	slot := db.store.NewSlot()
 	defer slot.Close()
 	snap, last, epoch := db.durableState(slot)
@@ -112,6 +114,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	}
 	db.stats.checkpoints.Add(1)
 	db.ckpt.last.Store(time.Now().UnixNano())
+	db.ckpt.begun.Store(begun)
 	db.ckpt.seq.Store(uint64(last))
 	db.ckpt.end.Store(uint64(end))
 	db.parts.forget(last)
@@ -270,8 +273,9 @@ func (db *Database) checkpointDue(kicked bool) (spread time.Duration, due bool) 
 	if st.Dirty > o.CheckpointDirtyBytes || db.freeableLog() > o.CheckpointLogBytes {
 		return min(o.CheckpointDuration, 30*time.Second), true
 	}
-	age := time.Since(time.Unix(0, db.ckpt.last.Load()))
-	return o.CheckpointDuration, o.CheckpointPeriod > 0 && age > o.CheckpointPeriod
+	// From begin to begin, whatever the writing takes: it is to be over when the next one is due.
+	age := time.Since(time.Unix(0, db.ckpt.begun.Load()))
+	return min(o.CheckpointDuration, o.CheckpointPeriod/10*9), o.CheckpointPeriod > 0 && age > o.CheckpointPeriod
 }
 
 // freeableLog returns the bytes of log that a checkpoint might free: not those that the last one left, which the parts of

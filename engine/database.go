@@ -125,6 +125,7 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 		return nil, fmt.Errorf("open database %q: %w", name, err)
 	}
 	db.ckpt.last.Store(time.Now().UnixNano())
+	db.ckpt.begun.Store(time.Now().UnixNano())
 	db.ckptDone.Add(1)
 	go db.checkpointer()
 	return db, nil

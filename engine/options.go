@@ -48,7 +48,7 @@ type Options struct {
 	ArchivePeriod  time.Duration
 	ArchiveKeepMax int64
 
-	// A checkpoint begins when CheckpointPeriod has passed since the last (default 15 min), or the log has grown by
+	// A checkpoint begins when CheckpointPeriod has passed since the last one began (default 15 min), or the log has grown by
 	// CheckpointLogBytes (default 256 MiB), or CheckpointDirtyBytes of blocks have no disk copy (default: a quarter of the
 	// memory limit). Negative CheckpointPeriod: never by itself. It is spread over CheckpointDuration.
 	CheckpointPeriod     time.Duration

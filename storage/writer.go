@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"herd/internal/vfs"
 	"herd/storage/block"
 	"herd/storage/btree"
 )
@@ -82,6 +83,7 @@ func (w *segmentWriter) flush() error {
 		w.abandon()
 		return fmt.Errorf("write segment %d: %w", w.seg.no, err)
 	}
+	vfs.StartWrite(w.seg.f, w.off, int64(len(w.buf))) // else the sync at the end would be one burst before every commit's
 	w.st.segments.grow(w.seg, int64(len(w.buf)))
 	w.st.segments.addLive(w.seg.no, int64(len(w.buf)))
 	for _, h := range w.inBuf {
