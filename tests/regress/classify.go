@@ -79,7 +79,7 @@ func (j *judge) judge(it *item, counted bool) {
 		where = it.st.place(it.script)
 	}
 	if where != "" {
-		for _, n := range append(made(sql), changed(sql)...) {
+		for _, n := range slices.Concat(made(sql), changed(sql), attached(sql)) {
 			j.tainted[n] = where
 			if !counted {
 				j.kept[n] = where
@@ -105,7 +105,7 @@ func (j *judge) place(it *item, sql, got string) {
 		it.verdict = unsupported
 	default:
 		it.verdict = differs
-		if root := j.root(sql, got); root != "" {
+		if root := j.root(sql + " " + messages(it.want) + " " + firstError(got)); root != "" {
 			it.verdict, it.rootLine = follows, root
 		} else if sameLines(it.want, got) {
 			it.verdict = reordered
@@ -115,9 +115,9 @@ func (j *judge) place(it *item, sql, got string) {
 
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_$]*`)
 
-// root finds a name in a statement or its error that a refused statement would have made.
-func (j *judge) root(sql, got string) string {
-	for _, w := range word.FindAllString(strings.ToLower(sql+" "+firstError(got)), -1) {
+// root finds a name in a statement, its error or the messages it should have had that a refused statement would have made.
+func (j *judge) root(text string) string {
+	for _, w := range word.FindAllString(strings.ToLower(text), -1) {
 		if where := j.tainted[w]; where != "" {
 			return where
 		}
@@ -137,9 +137,25 @@ var (
 		`(?:table\s+|if\s+exists\s+|only\s+)*((?:"[^"]+"|[\w$]+)(?:\.(?:"[^"]+"|[\w$]+))?)`)
 )
 
-// made and changed return the names of what a statement creates and changes.
+var (
+	inherits = regexp.MustCompile(`(?is)\binherits\s*\(([^)]*)\)`)
+	onTable  = regexp.MustCompile(`(?is)\bcreate\s+(?:or\s+replace\s+)?(?:constraint\s+)?(?:trigger|policy|rule)\b.*?\b(?:on|to)\s+((?:"[^"]+"|[\w$]+)(?:\.(?:"[^"]+"|[\w$]+))?)`)
+)
+
+// made and changed return the names of what a statement creates and changes; attached the tables whose behaviour it changes by
+// something else: rows of their children, triggers, rules, policies.
 func made(sql string) []string    { return names(makes, sql) }
 func changed(sql string) []string { return names(alters, sql) }
+
+func attached(sql string) []string {
+	out := names(onTable, sql)
+	for _, m := range inherits.FindAllStringSubmatch(sql, -1) {
+		for parent := range strings.SplitSeq(m[1], ",") {
+			out = append(out, strings.ToLower(strings.Trim(strings.TrimSpace(parent), `"`)))
+		}
+	}
+	return out
+}
 
 func names(re *regexp.Regexp, sql string) []string {
 	var out []string
@@ -160,6 +176,24 @@ func sameLines(a, b string) bool {
 	slices.Sort(x)
 	slices.Sort(y)
 	return slices.Equal(x, y)
+}
+
+var namedInMessage = regexp.MustCompile(`relation "([^"]+)"|table "([^"]+)"|child "([^"]+)"|type "?([\w$]+)|drop cascades to [a-z ]*?([\w$]+)(?:\(.*\))?$`)
+
+// messages returns the relations and types that the errors and notices of an answer name.
+func messages(answer string) string {
+	var out []string
+	for line := range strings.Lines(answer) {
+		for _, kind := range []string{"ERROR:  ", "NOTICE:  ", "WARNING:  ", "DETAIL:  ", "drop cascades to "} {
+			if !strings.HasPrefix(line, kind) {
+				continue
+			}
+			for _, m := range namedInMessage.FindAllStringSubmatch(strings.TrimSpace(line), -1) {
+				out = append(out, m[1:]...)
+			}
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 func firstError(answer string) string {

@@ -25,6 +25,7 @@ func run() error {
 	out := pflag.String("out", filepath.Join(os.TempDir(), "herd-regress"), "folder for outputs and causes.txt")
 	psql := pflag.String("psql", "/usr/lib/postgresql/15/bin/psql", "psql of PostgreSQL 15")
 	timeout := pflag.Duration("timeout", 3*time.Minute, "longest time for one script")
+	again := pflag.Bool("again", false, "judge the outputs that an earlier run left in --out, without a server")
 	pflag.Usage = func() {
 		fmt.Fprintf(os.Stderr, "usage: regress [flags] [SCRIPT...]\nWithout scripts: all.\n%s", pflag.CommandLine.FlagUsages())
 	}
@@ -43,7 +44,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	r := &runner{client: client{psql: *psql, server: to, source: *source, out: *out, timeout: *timeout}}
+	r := &runner{client: client{psql: *psql, server: to, source: *source, out: *out, timeout: *timeout}, again: *again}
 	r.judge.kept = map[string]string{}
 	if err := r.runAll(context.Background(), list); err != nil {
 		return err
@@ -55,14 +56,17 @@ func run() error {
 // runner runs scripts and gathers what came of them.
 type runner struct {
 	client
+	again   bool
 	judge   judge
 	tallies []*tally
 	items   []*item
 }
 
 func (r *runner) runAll(ctx context.Context, list []script) error {
-	if err := r.makeDatabase(ctx); err != nil {
-		return err
+	if !r.again {
+		if err := r.makeDatabase(ctx); err != nil {
+			return err
+		}
 	}
 	for _, s := range list {
 		if err := r.runScript(ctx, s); err != nil {
@@ -79,8 +83,8 @@ func (r *runner) runScript(ctx context.Context, s script) error {
 		return err
 	}
 	start := time.Now()
-	output, failure := r.run(ctx, text)
-	if err := os.WriteFile(filepath.Join(r.out, s.name+".out"), []byte(output), 0o666); err != nil {
+	output, failure, err := r.output(ctx, s, text)
+	if err != nil {
 		return err
 	}
 	expected, err := filepath.Glob(filepath.Join(r.source, "expected", s.name+"*.out"))
@@ -116,6 +120,17 @@ func (r *runner) runScript(ctx context.Context, s script) error {
 		r.items = append(r.items, best...)
 	}
 	return nil
+}
+
+// output runs a script and keeps its output in a file, or reads the one that an earlier run left.
+func (r *runner) output(ctx context.Context, s script, text []byte) (output string, failure, err error) {
+	file := filepath.Join(r.out, s.name+".out")
+	if r.again {
+		b, err := os.ReadFile(file)
+		return string(b), nil, err
+	}
+	output, failure = r.run(ctx, text)
+	return output, failure, os.WriteFile(file, []byte(output), 0o666)
 }
 
 var explains = regexp.MustCompile(`(?i)^\s*explain\b|^select (\* from )?explain_`)
