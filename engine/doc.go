@@ -45,6 +45,7 @@
 //	backup.go      states of all databases as one stream; backupcheck.go verifies it
 //	restore.go     a data folder from a backup; pointintime.go up to where in the archived log
 //	session.go     Session: floors, slots, advisory locks
+//	token.go       transactions that are applied once, by their clients' tokens
 //	tx.go          Tx: statements, changes, savepoints, end
 //	commit.go      the queue and its leader
 //	parts.go       parts of long transactions in the log

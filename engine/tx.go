@@ -46,6 +46,8 @@ type Tx struct {
 	moves  []move
 	moved  movedParts
 
+	token string // that it is committed with, "" for none
+
 	onCommit, onRollback []func()
 	serial               *serialTx
 }
@@ -61,7 +63,7 @@ func (s *Session) Begin(o TxOptions) *Tx {
 	}
 	t.o, t.iso, t.done = o, o.Isolation, false
 	t.start = 0
-	t.id, t.cmd, t.snap = 0, 0, nil
+	t.id, t.cmd, t.snap, t.token = 0, 0, nil, ""
 	t.rowIDs, t.system = false, false
 	return t
 }
@@ -378,6 +380,12 @@ func (t *Tx) Commit() error {
 		}
 		t.finish(true)
 		return nil
+	}
+	if t.token != "" {
+		if err := t.recordToken(); err != nil {
+			t.Rollback()
+			return err
+		}
 	}
 	if err := t.commitChanges(); err != nil {
 		t.Rollback()

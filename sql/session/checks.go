@@ -18,6 +18,7 @@ func init() { // registration: the functions refer to the table through Session
 		"transaction_isolation": checkIsolation,
 		"transaction_read_only": checkReadOnly,
 		readConsistency:         checkConsistency,
+		"herd.commit_token":     checkToken,
 		"session_authorization": checkAuthorization,
 		"role":                  checkRole,
 		"search_path":           func(_ *Session, v string) (string, error) { return v, nil },

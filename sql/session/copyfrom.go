@@ -39,6 +39,9 @@ func (s *Session) copyFrom(st *ast.Copy, text string) (commandTag, error) {
 	if err := copyTarget(rel); err != nil {
 		return commandTag{}, err
 	}
+	if err := s.claimToken(); err != nil {
+		return commandTag{}, err
+	}
 	if s.modes.readOnly && rel.Persistence != 't' {
 		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute COPY FROM in a read-only transaction")
 	}

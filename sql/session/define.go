@@ -12,6 +12,9 @@ import (
 
 // definition runs a statement that changes the catalog.
 func (s *Session) definition(p *prepared) (commandTag, error) {
+	if err := s.claimToken(); err != nil {
+		return commandTag{}, err
+	}
 	if s.modes.readOnly {
 		return commandTag{}, sqlerr.New(sqlerr.ReadOnlySqlTransaction, "cannot execute %s in a read-only transaction", ddl.Word(p.stmt))
 	}

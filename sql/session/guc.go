@@ -28,6 +28,8 @@ var ownSettings = []pgdata.Setting{
 		Category: "Customized Options", ShortDesc: "Sets how new what the session reads is, on a node of a cluster."},
 	{Name: "herd.max_staleness", Boot: "10000", HasBoot: true, Context: "user", VarType: "integer", Unit: "ms", Min: "-1", Max: "2147483647",
 		Category: "Customized Options", ShortDesc: "Sets how old what a session with stale reads gets may be; -1 allows any age."},
+	{Name: "herd.commit_token", HasBoot: true, Context: "user", VarType: "string",
+		Category: "Customized Options", ShortDesc: "Names the next transaction that changes something, so that it is applied once however often it is tried."},
 	{Name: "role", Boot: "none", HasBoot: true, Context: "user", VarType: "string", Flags: "NO_SHOW_ALL",
 		Category: "Ungrouped", ShortDesc: "Sets the current role."},
 	{Name: "session_authorization", Boot: "postgres", HasBoot: true, Context: "user", VarType: "string", Flags: "NO_SHOW_ALL",

@@ -118,6 +118,13 @@ func (s *Session) startPortal(po *portal, p *prepared, formats []int16) error {
 		s.recycle(po)
 		return err
 	}
+	if s.token != "" && writeWord(pl) != "" {
+		if err := s.claimToken(); err != nil {
+			s.recycle(po)
+			return err
+		}
+		view = s.tx.BeginStatement()
+	}
 	po.plan, po.cols, po.version = pl, p.cols, p.version
 	if view.Snap.CatalogVersion() < po.version { // definitions that are ordered and not durable yet
 		s.tx.Newest()

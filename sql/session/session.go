@@ -86,6 +86,7 @@ type Session struct {
 	stale            bool          // herd.read_consistency = stale
 	maxStaleness     time.Duration // herd.max_staleness
 	freshTx          uint32        // the command of the transaction's snapshot that was found fresh enough
+	token            string        // herd.commit_token
 	saidCutOff       bool
 	mysql            bool         // herd.dialect: texts are MySQL's SQL
 	interrupt        func() error // pendingInterrupt, bound once

@@ -87,16 +87,19 @@ func (s *Session) finishImplicit() error {
 
 // commit ends the current transaction. On error nothing of it remains and the session is idle.
 func (s *Session) commit() error {
-	if err := s.beforeCommit(); err != nil {
+	err := s.beforeCommit()
+	if err == nil && s.tx.Changed() {
+		err = s.claimToken()
+	}
+	if err != nil {
 		s.rollback()
 		return err
 	}
 	tx := s.tx
-	err := tx.Commit()
-	if err != nil {
+	if err = tx.Commit(); err != nil {
 		s.rollback()
 		s.waitDurable()
-		return err
+		return tokenError(err)
 	}
 	s.set.commit()
 	wrote := tx.HasID()

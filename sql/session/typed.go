@@ -75,6 +75,9 @@ func init() { // not an initializer: switchUser leads back to it
 		readConsistency: func(s *Session, value string) {
 			s.setConsistency(value)
 		},
+		"herd.commit_token": func(s *Session, value string) {
+			s.token = value
+		},
 		"herd.max_staleness": func(s *Session, value string) {
 			s.setStaleness(value)
 		},

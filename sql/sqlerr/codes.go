@@ -160,6 +160,7 @@ const (
 	NoActiveSqlTransaction                          Code = "25P01"
 	InFailedSqlTransaction                          Code = "25P02"
 	IdleInTransactionSessionTimeout                 Code = "25P03"
+	CommitTokenUsed                                 Code = "25T01"
 
 	// Class 26 - Invalid SQL Statement Name.
 	InvalidSqlStatementName Code = "26000"
@@ -479,6 +480,7 @@ var conditionNames = map[Code]string{
 	"25P01": "no_active_sql_transaction",
 	"25P02": "in_failed_sql_transaction",
 	"25P03": "idle_in_transaction_session_timeout",
+	"25T01": "commit_token_used",
 	"26000": "invalid_sql_statement_name",
 	"27000": "triggered_data_change_violation",
 	"28000": "invalid_authorization_specification",
