@@ -121,7 +121,9 @@ func (r *Restore) later() error {
 			return fmt.Errorf("read log archive %s: %w", dir, err)
 		}
 		for _, n := range list {
-			if oid, ok := parseOID(n); ok && oid >= r.nextOID {
+			oid, ok := parseOID(n)
+			known := slices.ContainsFunc(r.head.Databases, func(d DatabaseHead) bool { return d.OID == oid })
+			if ok && !known && oid >= r.nextOID {
 				if names[oid], err = readName(r.o.FS, filepath.Join(dir, n)); err != nil {
 					return err
 				}
