@@ -30,7 +30,7 @@ type alterBuild struct {
 }
 
 func (x *executor) alterTable(s *ast.AlterTable) error {
-	rel, err := x.locked(s.Table.Name, alterLock(s), s.IfExists)
+	rel, err := x.locked(s.Table.Name, alterLock(s), s.IfExists, func(rel *catalog.Relation) error { return x.alterable(rel, s.Kind) })
 	if rel == nil || err != nil {
 		return err
 	}

@@ -111,6 +111,9 @@ func (x *executor) dropRelationIn(s *ast.Drop, n *ast.ObjectName, kind catalog.R
 	if rel.Kind == catalog.KindIndex {
 		return x.dropIndex(rel, m)
 	}
+	if err := x.own(rel); err != nil { // before the lock: who may not drop it must not wait for it either
+		return o, false, err
+	}
 	if rel, err = x.lockOID(rel.OID, m); err != nil {
 		return o, false, err
 	}

@@ -30,8 +30,9 @@ func (x *executor) missing(n ast.Name) *sqlerr.Error {
 	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", n.String())
 }
 
-// locked finds a relation, locks it and reads it again. missingOK makes an absent one a notice and nil.
-func (x *executor) locked(n ast.Name, m lock.Mode, missingOK bool) (*catalog.Relation, error) {
+// locked finds a relation, locks it and reads it again. missingOK makes an absent one a notice and nil. may is asked before
+// the lock, so that who has no right to a table cannot keep others from it by waiting; the caller asks again after it.
+func (x *executor) locked(n ast.Name, m lock.Mode, missingOK bool, may ...func(*catalog.Relation) error) (*catalog.Relation, error) {
 	rel, err := x.find(n)
 	if err != nil {
 		return nil, err
@@ -42,6 +43,11 @@ func (x *executor) locked(n ast.Name, m lock.Mode, missingOK bool) (*catalog.Rel
 			return nil, nil
 		}
 		return nil, x.missing(n)
+	}
+	for _, f := range may {
+		if err := f(rel); err != nil {
+			return nil, err
+		}
 	}
 	return x.lockOID(rel.OID, m)
 }

@@ -21,7 +21,7 @@ func (x *executor) truncate(s *ast.Truncate) error {
 		return x.mayTruncate(rel)
 	}
 	for _, t := range s.Tables {
-		rel, err := x.locked(t.Name, lock.AccessExclusive, false)
+		rel, err := x.locked(t.Name, lock.AccessExclusive, false, x.mayTruncate)
 		if err != nil {
 			return err
 		}
