@@ -17,6 +17,6 @@
 //
 // # Files
 //
-// One a subcommand: server.go, sql.go with split.go and format.go, ycsb.go with embedded.go, conf.go, check.go, inspect.go, version.go; main.go
-// joins them, wire.go, users.go and memory.go make Options from the configuration, metrics.go names the counters.
+// One a subcommand: server.go, sql.go with split.go and format.go, ycsb.go with embedded.go, conf.go, check.go, inspect.go, backup.go, restore.go with verifybackup.go, version.go; main.go
+// joins them, wire.go, users.go and memory.go make Options from the configuration, metrics.go names the counters, meter.go shows progress.
 package main
