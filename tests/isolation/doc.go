@@ -6,6 +6,9 @@
 // is installed with PostgreSQL's client programs. Specs named after DIR run alone, with their differences. The specs are not
 // part of this repository; .ci/run fetches them with Debian's source package postgresql-15.
 //
+// The folder hermitage has specs of our own: Adya's phenomena and their kin, as the hermitage collection names them, each at
+// the three levels. Their wanted output was written by a PostgreSQL (--rewrite --url).
+//
 // # Invariants
 //
 //   - I1: every spec runs in a database of its own, so that one that stops in the middle does not disturb the next.

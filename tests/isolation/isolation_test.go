@@ -25,18 +25,7 @@ func TestSpecs(t *testing.T) {
 	if dir == "" {
 		t.Skip("peer missing: HERD_ISOLATION_SPECS does not name src/test/isolation of PostgreSQL's source")
 	}
-	s := peer.StartHerdFor(t)
-	r, err := newRunner(s.URL, dir, "")
-	if errors.Is(err, peer.ErrNotInstalled) {
-		t.Skipf("peer missing: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := r.schedule()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, names := specsIn(t, dir)
 	exempt, err := exemptions()
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +51,42 @@ func TestSpecs(t *testing.T) {
 		if !strings.Contains(exempt[name], "catalogs") {
 			t.Errorf("exempt.txt names %s, which is no spec", name)
 		}
+	}
+}
+
+// specsIn starts a herd and returns a runner for the specs in a folder, and their names.
+func specsIn(t *testing.T, dir string) (*runner, []string) {
+	t.Helper()
+	r, err := newRunner(peer.StartHerdFor(t).URL, dir, "")
+	if errors.Is(err, peer.ErrNotInstalled) {
+		t.Skipf("peer missing: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := r.schedule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, names
+}
+
+// The anomalies that tests of isolation are usually measured by, at each level: what happens is what happens in PostgreSQL.
+func TestHermitage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	r, names := specsIn(t, "hermitage")
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			res, err := r.run(context.Background(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.diff != "" {
+				t.Error(res.diff)
+			}
+		})
 	}
 }
 

@@ -26,6 +26,7 @@ func run(ctx context.Context) error {
 	url := pflag.String("url", "", "server to test, as superuser; by default a herd is built and started")
 	bindir := pflag.String("bindir", "", "PostgreSQL's bin folder; by default it is looked for")
 	all := pflag.Bool("all", false, "run the specs of the list of exemptions, too")
+	rewrite := pflag.Bool("rewrite", false, "write the wanted output from what the server prints: for the specs in hermitage, with --url of a PostgreSQL")
 	quiet := pflag.Bool("quiet", false, "no differences, only names")
 	pflag.Usage = func() {
 		fmt.Fprintf(os.Stderr, "usage: isolation [flags] DIR [SPEC...]\nDIR is src/test/isolation of PostgreSQL's source; without SPEC every spec of its schedule runs.\n%s",
@@ -48,6 +49,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.rewrite = *rewrite
 	names := pflag.Args()[1:]
 	if len(names) == 0 {
 		if names, err = r.schedule(); err != nil {
