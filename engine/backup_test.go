@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -225,6 +226,26 @@ func TestDamagedPiecesAreFound(t *testing.T) {
 			t.Fatalf("%d of %d pieces are taken for a backup", n, len(pieces))
 		}
 		notWhole(t, m)
+	}
+}
+
+// A verification that is stopped and stored behind each piece goes on as if it had not been.
+func TestVerificationGoesOn(t *testing.T) {
+	e, s, _ := source(t, vfs.NewMem())
+	pieces := backUp(t, e)
+	s.Close()
+	e.Abandon()
+	c := &BackupChecker{}
+	for _, p := range pieces {
+		must(t, c.Piece(p.kind, p.data))
+		stored, err := json.Marshal(c)
+		must(t, err)
+		c = &BackupChecker{}
+		must(t, json.Unmarshal(stored, c))
+	}
+	must(t, c.Finished())
+	if len(c.Done) != 2 || c.Done[1].Name != "shop" || c.Done[1].Rows != 50 {
+		t.Errorf("verified %+v", c.Done)
 	}
 }
 
