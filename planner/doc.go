@@ -33,6 +33,7 @@
 //	opt_*.go      rules over queries and conditions; wholerow.go: rows that an outer join may lack
 //	path_*.go     access paths, joins, costs
 //	foreignkey.go  foreign keys: indexes and casts of both ends
+//	rights.go     schemas and functions that a statement uses
 //	build_*.go    paths to plan nodes
 //	explain*.go   EXPLAIN
 //	cache.go      the plan cache; choice.go: generic or custom plans

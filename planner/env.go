@@ -18,6 +18,8 @@ type BindEnv struct {
 	Path []types.OID
 	// Role is the current user; rights of view owners go into plans.
 	Role types.OID
+	// Checked asks for the role's USAGE of the schemas that the statement names; superusers have it anyway.
+	Checked bool
 	// Database is the OID of the current database: what is bound once for all sessions of it is not for those of another, whose
 	// objects have the same numbers.
 	Database uint32

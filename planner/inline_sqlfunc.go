@@ -1,11 +1,14 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"herd/planner/plan"
+	"herd/sql/catalog"
 	"herd/sql/catalog/pgdata"
 	"herd/sql/funcs"
+	"herd/sql/sqlerr"
 	"herd/sql/types"
 )
 
@@ -18,13 +21,78 @@ const maxInlineDepth = 20 // nested SQL functions; a recursive one is left as a 
 type inliner struct {
 	b     *binder
 	depth int
-	err   error
+	calls []types.OID // user's functions called in the bodies
+	// written are the tables that the statement changes row by row: a volatile function would see the changes made so far.
+	written []types.OID
+	err     error
 }
 
 // inlineFunctions returns q without calls of SQL functions; q itself when it has none.
 func (ps *planState) inlineFunctions(q *plan.Query) (*plan.Query, error) {
-	in := &inliner{b: ps.b}
-	return in.query(q)
+	in := &inliner{b: ps.b, written: writtenTables(q)}
+	ps.out.Calls = userCalls(q)
+	q, err := in.query(q)
+	ps.out.Calls = append(ps.out.Calls, in.calls...)
+	return q, err
+}
+
+// writtenTables are the tables that a statement changes, unless it is an INSERT of one row, which is computed before it is written.
+func writtenTables(q *plan.Query) []types.OID {
+	var out []types.OID
+	add := func(q *plan.Query) {
+		if q.Command != plan.CmdSelect && q.Result >= 0 && q.Result < len(q.RTable) && q.RTable[q.Result].Rel != nil {
+			out = append(out, q.RTable[q.Result].Rel.OID)
+		}
+	}
+	if q.Command != plan.CmdInsert || len(q.From) > 0 || len(q.Returning) > 0 || len(q.Values) > 1 {
+		add(q)
+	}
+	for _, c := range q.CTEs {
+		if c.Query != nil {
+			add(c.Query)
+		}
+	}
+	return out
+}
+
+// sees fails when a volatile function reads a table that the statement changes: inlined, it would not see the changes made so far.
+func (in *inliner) sees(p *pgdata.Proc, body *plan.Query) {
+	if p.Volatile != 'v' || len(in.written) == 0 || in.err != nil {
+		return
+	}
+	if rel := readsOne(body, in.written, 0); rel != "" {
+		in.err = sqlerr.Unsupported("the volatile SQL function \"%s\", which reads table \"%s\", in a statement that changes that table", p.Name, rel)
+	}
+}
+
+// readsOne names a table of the list that a query reads, "" for none.
+func readsOne(q *plan.Query, list []types.OID, depth int) string {
+	if depth > maxWalkDepth {
+		return ""
+	}
+	name := ""
+	for _, r := range q.RTable {
+		if r.Kind == plan.RTERelation && r.Rel != nil && slices.Contains(list, r.Rel.OID) {
+			return r.Rel.Name
+		}
+		if r.Sub != nil && name == "" {
+			name = readsOne(r.Sub, list, depth+1)
+		}
+	}
+	for _, c := range q.CTEs {
+		if c.Query != nil && name == "" {
+			name = readsOne(c.Query, list, depth+1)
+		}
+	}
+	queryExprs(q, func(root plan.Expr) {
+		find(root, func(e plan.Expr) bool {
+			if s, ok := e.(*plan.SubLink); ok && name == "" {
+				name = readsOne(s.Query, list, depth+1)
+			}
+			return name != ""
+		})
+	})
+	return name
 }
 
 func (in *inliner) query(q *plan.Query) (*plan.Query, error) {
@@ -84,6 +152,15 @@ var bodyCache = boundCache[*plan.Query]{max: 2000}
 
 // body binds a function's body; the arguments are its Params. nil: it is not a single SELECT.
 func (in *inliner) body(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
+	q := in.boundBody(p, x)
+	if q != nil {
+		in.calls = append(in.calls, q.Calls...)
+		in.sees(p, q)
+	}
+	return q
+}
+
+func (in *inliner) boundBody(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 	var sig strings.Builder
 	for _, t := range argTypes(x) {
 		sig.WriteString(itoa(int(t)))
@@ -94,6 +171,11 @@ func (in *inliner) body(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 	if p.OID >= pgdata.FirstUserOID {
 		v, own := in.b.cat.Version()
 		key.database, key.catalogV, cacheable = in.b.env.Database, uint64(v), !own
+		if p.SQLBody == "" {
+			for _, s := range in.b.env.Path { // names in the body are looked up along it
+				key.text += "/" + itoa(int(s))
+			}
+		}
 	}
 	if cacheable {
 		if q, ok := bodyCache.get(key); ok {
@@ -121,11 +203,12 @@ func (in *inliner) body(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 	if q.Command != plan.CmdSelect || !in.fits(q, x) {
 		return nil
 	}
-	inner := &inliner{b: in.b, depth: in.depth + 1}
+	inner, calls := &inliner{b: in.b, depth: in.depth + 1}, userCalls(q)
 	if q, err = inner.query(q); err != nil {
 		in.err = err
 		return nil
 	}
+	q.Calls = append(calls, inner.calls...)
 	if cacheable {
 		bodyCache.put(key, q)
 	}
@@ -220,10 +303,6 @@ func whenNotNull(e plan.Expr, x *plan.FuncCall) plan.Expr {
 	var tests []plan.Expr
 	for _, a := range x.Args {
 		if c, ok := a.(*plan.Const); ok && !c.Value.Null {
-			continue
-		}
-		// A row is NULL as an argument only as a whole, which a reference to a table's row never is.
-		if v, ok := a.(*plan.Var); ok && v.Attno == 0 {
 			continue
 		}
 		tests = append(tests, &plan.NullTest{Typed: boolean, Arg: a})
@@ -474,4 +553,37 @@ func (in *inliner) table(r *plan.RTE) {
 		outer.Where = andExprs(tests)
 	}
 	r.Kind, r.Sub, r.Funcs, r.FuncCols, r.Lateral = plan.RTESubquery, outer, nil, nil, true
+}
+
+// Evaluable returns an expression without calls of SQL functions, for those who evaluate it without a plan. A function that is more
+// than an expression is refused.
+func Evaluable(cat catalog.Reader, env *BindEnv, e plan.Expr) (plan.Expr, error) {
+	return (&binder{cat: cat, env: env, params: newParamState(nil), stored: true}).evaluable(e)
+}
+
+func (b *binder) evaluable(e plan.Expr) (plan.Expr, error) {
+	in := &inliner{b: b}
+	if !find(e, func(x plan.Expr) bool { f, ok := x.(*plan.FuncCall); return ok && in.proc(f) != nil }) {
+		return e, nil
+	}
+	var refused *pgdata.Proc
+	out := mapDeep(e, 0, func(x plan.Expr, _ int) plan.Expr {
+		f, ok := x.(*plan.FuncCall)
+		if !ok || in.err != nil {
+			return x
+		}
+		p := in.proc(f)
+		if p == nil {
+			return x
+		}
+		n := in.call(f)
+		if n == x || find(n, hasSubLink) {
+			refused = p
+		}
+		return n
+	})
+	if in.err == nil && refused != nil {
+		in.err = sqlerr.Unsupported("the SQL function \"%s\", which is not a single expression, in a constraint, an index, a generated column or a domain", refused.Name)
+	}
+	return out, in.err
 }

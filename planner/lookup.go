@@ -52,6 +52,9 @@ func (b *binder) relation(name ast.Name) (*catalog.Relation, error) {
 			return nil, b.errorAt(int(name.Off), sqlerr.FeatureNotSupported, "cross-database references are not implemented: \"%s\"", name.String())
 		}
 	}
+	if err := b.mayUse(name.Schema, int(name.Off)); err != nil {
+		return nil, err
+	}
 	r, err := b.cat.LookupRelation(name.Schema, name.Name, b.env.Path)
 	if err != nil {
 		return nil, err
@@ -78,6 +81,9 @@ func (b *binder) funcsByName(name ast.Name) ([]*pgdata.Proc, error) {
 		}
 		if s == nil {
 			return nil, b.errorAt(int(name.Off), sqlerr.UndefinedSchema, "schema \"%s\" does not exist", name.Schema)
+		}
+		if err := b.mayUse(name.Schema, int(name.Off)); err != nil {
+			return nil, err
 		}
 	}
 	return b.cat.LookupFuncs(name.Schema, name.Name, b.env.Path)
@@ -128,6 +134,9 @@ func (b *binder) typeByName(n *ast.TypeName) (types.OID, types.Typmod, error) {
 			}
 			if s == nil {
 				return 0, 0, b.errorAt(int(n.Off), sqlerr.UndefinedSchema, "schema \"%s\" does not exist", n.Name.Schema)
+			}
+			if e := b.mayUse(n.Name.Schema, int(n.Off)); e != nil {
+				return 0, 0, e
 			}
 		}
 		if t, err = b.cat.LookupType(n.Name.Schema, n.Name.Name, b.env.Path); err != nil {

@@ -61,8 +61,17 @@ func (b *binder) storedKey(rel *catalog.Relation) (storedID, bool) {
 	return k, !own
 }
 
-// relExpr binds a stored expression over a relation's columns (Vars of RTE 0).
+// relExpr binds a stored expression over a relation's columns (Vars of RTE 0) and puts the bodies of SQL functions in it, which
+// depend on the search path.
 func (b *binder) relExpr(rel *catalog.Relation, text string, kind exprKind) (plan.Expr, error) {
+	e, err := b.boundRelExpr(rel, text, kind)
+	if err != nil || kind == kindDefault {
+		return e, err
+	}
+	return b.evaluable(e)
+}
+
+func (b *binder) boundRelExpr(rel *catalog.Relation, text string, kind exprKind) (plan.Expr, error) {
 	key, cacheable := b.storedKey(rel)
 	key.text, key.kind = text, kind
 	if cacheable {
@@ -230,6 +239,18 @@ func (b *binder) domainChecks(t *catalog.Type) ([]plan.CheckExpr, error) {
 			return nil, err
 		}
 		if e, err = sub.toBoolean(e, "CHECK"); err != nil {
+			return nil, err
+		}
+		in := &inliner{b: b}
+		find(e, func(x plan.Expr) bool {
+			if f, ok := x.(*plan.FuncCall); ok {
+				if p := in.proc(f); p != nil {
+					err = sqlerr.Unsupported("the SQL function \"%s\" in a constraint of domain \"%s\"", p.Name, t.Name)
+				}
+			}
+			return err != nil
+		})
+		if err != nil {
 			return nil, err
 		}
 		out = append(out, plan.CheckExpr{Name: c.Name, Expr: e})

@@ -44,6 +44,7 @@ type Plan struct {
 	ReadOnly   bool      // no data modification, no row locks, no volatile function with effects
 	Deps       []Dependency
 	Rights     []Right
+	Calls      []types.OID // user's functions that the statement calls: the current user needs EXECUTE
 	Tables     []TableLock // relations with the table lock each needs while the plan runs
 	Volatile   bool
 	// Unpopulated names a materialized view without rows to read, "" for none.

@@ -54,6 +54,8 @@ type Query struct {
 
 	// Deps are the objects the query was bound against, Missed the names that were looked up in vain (top query only).
 	Deps, Missed []Dependency
+	// Calls are the user's functions that the body of an inlined function called, in it and further in.
+	Calls []types.OID
 	// Out describes the result as clients see it, domains as their base types; nil when the statement returns no rows (top query only).
 	Out []Column
 }

@@ -177,6 +177,19 @@ func DefaultACLOf(objType byte, owner types.OID) []ACLItem {
 	return append(list, ACLItem{Grantee: owner, Grantor: owner, Privs: all})
 }
 
+// MayUseSchema says whether a role may look into a schema: it or a role it is a member of owns it or has USAGE.
+func MayUseSchema(r Reader, s *Schema, role types.OID) (bool, error) {
+	if s.OID == r.TempSchema() {
+		return true, nil
+	}
+	set, err := MembersOf(r, role)
+	if err != nil {
+		return false, err
+	}
+	privs, _ := Granted(EffectiveACL(s.ACL, 'n', s.Owner), s.Owner, set)
+	return set[s.Owner] || privs&PrivUsage != 0, nil
+}
+
 // EffectiveACL returns the stored list, or the default when nothing is stored (nil).
 func EffectiveACL(stored []string, objType byte, owner types.OID) []ACLItem {
 	if stored == nil {

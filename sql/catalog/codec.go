@@ -277,6 +277,7 @@ func (c *codec) indexKey(v *IndexKey) {
 		unsigned(c, &v.OpClass)
 		c.bool(&v.Desc)
 		c.bool(&v.NullsFirst)
+		unsigned(c, &v.ExprCollation)
 	})
 }
 

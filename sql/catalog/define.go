@@ -153,6 +153,9 @@ func (d Definer) indexColumns(rel *Relation, x *Index, pretty, full bool) ([]str
 			} else if t != nil {
 				own = t.Collation
 			}
+			if k.ExprCollation != 0 {
+				own = k.ExprCollation
+			}
 		}
 		if full {
 			more, err := d.keyModifiers(k, typ, own)

@@ -93,13 +93,15 @@ const (
 
 // IndexKey is one key column of an index.
 type IndexKey struct {
-	Attno      int16  // 0 = expression
-	Expr       string // canonical SQL when Attno is 0
-	Type       types.OID
-	Collation  types.OID
-	OpClass    types.OID
-	Desc       bool
-	NullsFirst bool
+	Attno     int16  // 0 = expression
+	Expr      string // canonical SQL when Attno is 0
+	Type      types.OID
+	Collation types.OID
+	OpClass   types.OID
+	// ExprCollation is what an expression has of itself: Collation when the index names no other.
+	ExprCollation types.OID
+	Desc          bool
+	NullsFirst    bool
 }
 
 // Index is a primary key or a secondary index.

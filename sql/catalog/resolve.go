@@ -11,8 +11,8 @@ import (
 // and the schema in which new objects are made (0 when no schema of the path exists). "$user"
 // is the schema named like the user. Names without a schema are skipped. pg_catalog and the
 // temporary schema are searched first unless the path places them; the temporary schema is
-// skipped when functions are looked up, see LookupFuncs.
-func ResolvePath(r Reader, names []string, user string) (path []types.OID, create types.OID, err error) {
+// skipped when functions are looked up, see LookupFuncs. Schemas that usable (nil: all are) refuses are skipped, too.
+func ResolvePath(r Reader, names []string, user string, usable func(*Schema) (bool, error)) (path []types.OID, create types.OID, err error) {
 	hasCatalog, hasTemp := false, false
 	for _, name := range names {
 		if name == "$user" {
@@ -24,6 +24,13 @@ func ResolvePath(r Reader, names []string, user string) (path []types.OID, creat
 		}
 		if s == nil || slices.Contains(path, s.OID) {
 			continue
+		}
+		if usable != nil {
+			if ok, err := usable(s); err != nil {
+				return nil, 0, err
+			} else if !ok {
+				continue
+			}
 		}
 		path = append(path, s.OID)
 		hasCatalog = hasCatalog || s.OID == pgdata.CatalogSchema

@@ -46,7 +46,7 @@ func UsesOfRole(r Reader, role types.OID) ([]RoleUse, error) {
 	}
 	err = r.UserTypes(func(t *Type) bool {
 		if t.Relid == 0 && t.Category != 'A' {
-			note(Object{ClassType, t.OID, 0}, t.Owner, splitACL(t.ACL))
+			note(Object{ClassType, t.OID, 0}, t.Owner, SplitACL(t.ACL))
 		}
 		return true
 	})
@@ -54,7 +54,7 @@ func UsesOfRole(r Reader, role types.OID) ([]RoleUse, error) {
 		return nil, err
 	}
 	err = r.UserFuncs(func(p *Proc) bool {
-		note(Object{ClassProc, p.OID, 0}, p.Owner, splitACL(p.ACL))
+		note(Object{ClassProc, p.OID, 0}, p.Owner, SplitACL(p.ACL))
 		return true
 	})
 	return list, err

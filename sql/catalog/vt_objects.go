@@ -47,14 +47,6 @@ func typeRows(s *scan) (func() (bool, error), error) {
 	}), err
 }
 
-// splitACL reads the one-line form in which types and functions keep their list.
-func splitACL(stored string) []string {
-	if stored == "" {
-		return nil
-	}
-	return strings.Split(strings.Trim(stored, "{}"), ",")
-}
-
 // JoinACL makes the one-line form of a stored list for Type.ACL and Proc.ACL.
 func JoinACL(list []string) string {
 	if list == nil {
@@ -64,7 +56,7 @@ func JoinACL(list []string) string {
 }
 
 func (s *scan) emitType(t *Type) error {
-	acl, err := s.aclD(32, splitACL(t.ACL))
+	acl, err := s.aclD(32, SplitACL(t.ACL))
 	if err != nil {
 		return err
 	}
@@ -117,7 +109,7 @@ func procRows(s *scan) (func() (bool, error), error) {
 }
 
 func (s *scan) emitProc(p *Proc) error {
-	acl, err := s.aclD(30, splitACL(p.ACL))
+	acl, err := s.aclD(30, SplitACL(p.ACL))
 	if err != nil {
 		return err
 	}
@@ -312,4 +304,15 @@ func defaultACLRows(s *scan) (func() (bool, error), error) {
 		}
 		return nil
 	}), nil
+}
+
+// SplitACL reads the one-line form in which types and functions keep their list; nil when nothing is stored.
+func SplitACL(acl string) []string {
+	if acl == "" {
+		return nil
+	}
+	if acl = strings.Trim(acl, "{}"); acl == "" {
+		return []string{}
+	}
+	return strings.Split(acl, ",")
 }

@@ -1,8 +1,6 @@
 package ddl
 
 import (
-	"strings"
-
 	"herd/engine/lock"
 	"herd/sql/ast"
 	"herd/sql/catalog"
@@ -101,11 +99,8 @@ func (x *executor) changeJoined(s *ast.Grant, kind ast.ObjectKind, acl string, o
 	if err != nil {
 		return "", err
 	}
-	var stored []string
-	if acl != "" {
-		stored = strings.Split(strings.Trim(acl, "{}"), ",")
-	}
-	if stored, err = x.change(s, stored, class, owner, name, bits, grantees); err != nil {
+	stored, err := x.change(s, catalog.SplitACL(acl), class, owner, name, bits, grantees)
+	if err != nil {
 		return "", err
 	}
 	return catalog.JoinACL(stored), nil

@@ -167,7 +167,7 @@ func (x *executor) indexKey(rel *catalog.Relation, e *ast.IndexElem) (k catalog.
 		if k.Expr, err = x.store(rel, b); err != nil {
 			return k, "", nil, err
 		}
-		k.Type, k.Collation = b.T().Type, b.T().Collation
+		k.Type, k.Collation, k.ExprCollation = b.T().Type, b.T().Collation, b.T().Collation
 		deps = x.dependencies(rel, b)
 		part = expressionName(e.Expr)
 	}

@@ -60,6 +60,10 @@ type rowExprs struct {
 func (x *executor) rowExprs(list []plan.Expr) (*rowExprs, error) {
 	slots := make([]plan.Expr, len(list))
 	for i, e := range list {
+		e, err := planner.Evaluable(x.reader(), x.Bind, e)
+		if err != nil {
+			return nil, err
+		}
 		slots[i] = toSlots(e)
 	}
 	ev, err := exec.NewEvaluator(slots)

@@ -210,7 +210,12 @@ func (s *Session) resolvePath() error {
 		return nil
 	}
 	setting, _ := s.set.get("search_path")
-	oids, create, err := catalog.ResolvePath(s.catalogAt(view), splitList(setting), s.user.Name)
+	cat := s.catalogAt(view)
+	var usable func(*catalog.Schema) (bool, error)
+	if !s.superuser {
+		usable = func(sc *catalog.Schema) (bool, error) { return catalog.MayUseSchema(cat, sc, s.user.OID) }
+	}
+	oids, create, err := catalog.ResolvePath(cat, splitList(setting), s.user.Name, usable)
 	if err != nil {
 		return err
 	}

@@ -92,10 +92,10 @@ func (s *Session) bindEnv(text string) (*planner.BindEnv, error) {
 		return nil, err
 	}
 	return &planner.BindEnv{Text: text, Path: path, Database: s.db.OID(), Role: s.user.OID, IO: &s.io, ParseQuery: parseStored, ParseExpr: postgres.ParseExpr,
-		EvalConst: s.evalConst, Settings: s.optimizerSettings()}, nil
+		EvalConst: s.evalConst, Settings: s.optimizerSettings(), Checked: !s.superuser}, nil
 }
 
-// parseStored reads the canonical SQL of a view.
+// parseStored reads the canonical SQL of a view, or the body of a SQL function.
 func parseStored(sql string) (ast.Stmt, error) {
 	if err := scan.CheckNesting(sql); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func parseStored(sql string) (ast.Stmt, error) {
 		return nil, err
 	}
 	if len(list) != 1 {
-		return nil, sqlerr.Internal("stored query has %d statements", len(list))
+		return nil, sqlerr.Unsupported("a SQL function whose body has %d statements", len(list))
 	}
 	return list[0].Stmt, nil
 }

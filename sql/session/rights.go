@@ -14,14 +14,17 @@ func (s *Session) checkRights(p *plan.Plan) error {
 	if s.superuser {
 		return nil
 	}
-	var cat catalog.Reader
+	if len(p.Rights) == 0 && len(p.Calls) == 0 {
+		return nil
+	}
+	cat, err := s.catalog()
+	if err != nil {
+		return err
+	}
+	if err := s.checkCalls(cat, p); err != nil {
+		return err
+	}
 	for _, r := range p.Rights {
-		if cat == nil {
-			var err error
-			if cat, err = s.catalog(); err != nil {
-				return err
-			}
-		}
 		role := r.Role
 		if role == 0 {
 			role = s.user.OID
@@ -39,6 +42,31 @@ func (s *Session) checkRights(p *plan.Plan) error {
 		}
 		if !ok {
 			return errDenied(rel)
+		}
+	}
+	return nil
+}
+
+// checkCalls makes sure that the current user may execute the functions that a plan calls.
+func (s *Session) checkCalls(cat catalog.Reader, p *plan.Plan) error {
+	if len(p.Calls) == 0 {
+		return nil
+	}
+	set, err := catalog.MembersOf(cat, s.user.OID)
+	if err != nil {
+		return err
+	}
+	for _, id := range p.Calls {
+		f, err := cat.FuncByOID(id)
+		if err != nil {
+			return err
+		}
+		if f == nil || set[f.Owner] {
+			continue
+		}
+		have, _ := catalog.Granted(catalog.EffectiveACL(catalog.SplitACL(f.ACL), 'f', f.Owner), f.Owner, set)
+		if have&catalog.PrivExecute == 0 {
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for function %s", f.Name)
 		}
 	}
 	return nil

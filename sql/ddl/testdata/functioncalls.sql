@@ -1,0 +1,16 @@
+create function public.h(int) returns int language sql immutable as 'select $1 * 2';
+create table public.own (a int check (h(a) > 0), b int generated always as (h(a)) stored);
+create index on own (h(a));
+insert into own values (1), (2);
+insert into own values (-1);
+select * from own where h(a) = 4;
+insert into own values (50);
+create function strictf(own) returns int language sql strict as 'select 5';
+select strictf(o) from (values (1),(7)) x(i) left join own o on o.a = x.i order by i;
+create table t(id int primary key, v int);
+insert into t values (1,1),(2,2),(3,3);
+create function f() returns bigint language sql volatile as 'select sum(v) from t';
+create function fs() returns bigint language sql stable as 'select sum(v) from t';
+insert into t values (11, f());
+update t set v = v + fs() where id = 1;
+select * from t order by id;
