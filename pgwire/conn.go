@@ -224,7 +224,7 @@ func errMessageMemory() *sqlerr.Error {
 
 // failed tells the client of the error of a message; true ends the connection.
 func (c *conn) failed(typ byte, err error) (done bool) {
-	e := sqlerr.From(err)
+	e := c.sess.Translate(err)
 	if typ == 'Q' {
 		c.out.Abandon()
 		c.out.Error(c.sess.Failed(e))

@@ -22,6 +22,18 @@ type loads struct {
 // bufs are read buffers.
 var bufs = sync.Pool{New: func() any { return new([]byte) }}
 
+// BlockError is a block of a tree that cannot be read. Err says which file and place, and is ErrCorrupt or an I/O error.
+type BlockError struct {
+	Tree TreeID
+	Err  error
+}
+
+// Error implements error.
+func (e *BlockError) Error() string { return fmt.Sprintf("load block of tree %d: %v", e.Tree, e.Err) }
+
+// Unwrap gives the reason.
+func (e *BlockError) Unwrap() error { return e.Err }
+
 // LoadBlock implements btree.Loader: it reads h's frame, checks it, and publishes the block.
 func (st *Store) LoadBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
 	mu := &st.loads.mu[uintptr(unsafe.Pointer(h))>>6%64]
@@ -33,7 +45,7 @@ func (st *Store) LoadBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
 	b, err := st.readBlock(t, h)
 	if err != nil {
 		mu.Unlock()
-		return nil, fmt.Errorf("load block of tree %d: %w", t, err)
+		return nil, &BlockError{Tree: t, Err: err}
 	}
 	st.loads.count.Add(1)
 	grown := st.books.publish(h, b)

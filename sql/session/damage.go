@@ -1,0 +1,57 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"herd/sql/catalog"
+	"herd/sql/sqlerr"
+	"herd/storage"
+)
+
+// Translate makes the error that a client is told of one that a message ended with: sqlerr.From, and a block that cannot be read is
+// named by what it belongs to.
+func (s *Session) Translate(err error) *sqlerr.Error {
+	var told *sqlerr.Error
+	var block *storage.BlockError
+	if errors.As(err, &told) || !errors.As(err, &block) {
+		return sqlerr.From(err)
+	}
+	code, hint := sqlerr.IoError, "Check the disk and the system's log."
+	if errors.Is(err, storage.ErrCorrupt) {
+		code = sqlerr.DataCorrupted
+		hint = "Run \"herd check\" on the stopped server's folder to see all that is damaged. Other tables are not affected."
+	}
+	what, isIndex := s.ownerOf(block.Tree)
+	if isIndex && code == sqlerr.DataCorrupted {
+		hint = "REINDEX builds the index anew from its table."
+	}
+	return sqlerr.New(code, "could not read a block of %s", what).WithDetail("%v", block.Err).WithHint("%s", hint)
+}
+
+// ownerOf says what a tree belongs to.
+func (s *Session) ownerOf(tree storage.TreeID) (what string, isIndex bool) {
+	what = fmt.Sprintf("tree %d", tree)
+	cat, err := s.catalog()
+	if err != nil {
+		return what, false
+	}
+	_ = cat.Relations(func(rel *catalog.Relation) bool { // what cannot be read stays without a name
+		switch {
+		case rel.TreeID == tree:
+			what = fmt.Sprintf("table \"%s\"", rel.Name)
+			return false
+		case rel.LargeTree == tree:
+			what = fmt.Sprintf("the large values of table \"%s\"", rel.Name)
+			return false
+		}
+		for _, ix := range rel.Indexes {
+			if ix.Tree == tree {
+				what, isIndex = fmt.Sprintf("index \"%s\"", ix.Name), true
+				return false
+			}
+		}
+		return true
+	})
+	return what, isIndex
+}
