@@ -107,6 +107,7 @@ type Local struct {
 	spareEnd []int
 	rare     int // groups since one needed a large buffer
 	waiting  []*waiter
+	waiters  waiterPool
 	last     Seq   // last appended
 	reserved int64 // cost of reservations not yet appended
 	cur      *segment

@@ -11,7 +11,17 @@ type waiter struct {
 	done chan struct{} // holds one token once the entry is durable or the log has failed
 }
 
-var waiters = sync.Pool{New: func() any { return &waiter{done: make(chan struct{}, 1)} }}
+// waiterPool gives waiters that are used again. Each log has its own: a channel may not leave the simulated time that it was made in.
+type waiterPool struct{ pool sync.Pool }
+
+func (p *waiterPool) get() *waiter {
+	if w, ok := p.pool.Get().(*waiter); ok {
+		return w
+	}
+	return &waiter{done: make(chan struct{}, 1)}
+}
+
+func (p *waiterPool) put(w *waiter) { p.pool.Put(w) }
 
 // Wait implements Log.
 func (l *Local) Wait(seq Seq, stop <-chan struct{}) error {
@@ -25,18 +35,18 @@ func (l *Local) Wait(seq Seq, stop <-chan struct{}) error {
 			}
 			return err
 		}
-		w := waiters.Get().(*waiter)
+		w := l.waiters.get()
 		w.seq = seq
 		l.waiting = append(l.waiting, w)
 		l.mu.Unlock()
 		if stop == nil {
 			<-w.done
-			waiters.Put(w)
+			l.waiters.put(w)
 			continue
 		}
 		select {
 		case <-w.done:
-			waiters.Put(w)
+			l.waiters.put(w)
 		case <-stop:
 			l.leave(w)
 			return ErrInterrupted

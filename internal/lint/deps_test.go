@@ -68,6 +68,7 @@ google.golang.org/protobuf               sql/postgres
 github.com/pingcap/tidb/pkg/parser       sql/mysql
 go.etcd.io/bbolt                         cluster
 github.com/hashicorp/raft                cluster
+github.com/anishathalye/porcupine       cluster
 github.com/hashicorp/go-hclog            cluster
 github.com/jackc/pgx/v5                  ycsb cmd/herd tests/... bench/... cmd/pgdatagen internal/pgdatagen
 github.com/jackc/pgproto3/v2             pgwire/... tests/...
