@@ -51,7 +51,7 @@ func changeAll(t *testing.T, url string, stop <-chan struct{}, done chan<- error
 	})
 	go loop(func(i int) error {
 		return ddl.Exec(context.Background(), fmt.Sprintf(`BEGIN; CREATE TABLE d%d (x int PRIMARY KEY, y text); INSERT INTO d%d SELECT g, repeat('y', g) FROM generate_series(1, 200) g; COMMIT;
-			CREATE INDEX ON d%d (y); ALTER TABLE d%d ADD z int DEFAULT 5; DROP TABLE IF EXISTS d%d`, i, i, i, i, i-5)).Close()
+			CREATE INDEX ON d%d (y); ALTER TABLE d%d ADD z int DEFAULT 5; DROP TABLE IF EXISTS "d%d"`, i, i, i, i, i-5)).Close()
 	})
 }
 
@@ -122,7 +122,8 @@ func TestBackupUnderLoad(t *testing.T) {
 		}
 	})
 	half := filepath.Join(dir, "half")
-	if err := os.WriteFile(file+".bad", mustRead(t, file)[:100000], 0o600); err != nil {
+	whole := mustRead(t, file)
+	if err := os.WriteFile(file+".bad", whole[:len(whole)*2/3], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, status := runHerd(t, h.Binary, "restore", "--quiet", file+".bad", half); status != 1 || !strings.Contains(out, "torn") {
@@ -154,10 +155,23 @@ func TestBackupOfAKilledServer(t *testing.T) {
 	if out, status := runHerd(t, h.Binary, "backup", "--url", strings.Replace(s.URL, "postgres@", "bob@", 1), file); status != 1 || !strings.Contains(out, "superuser") {
 		t.Errorf("backup by bob: status %d, %s", status, out)
 	}
-	time.AfterFunc(700*time.Millisecond, func() { _ = s.Kill() })
+	killed := make(chan error, 1)
+	go func() { // once the backup has begun
+		for range 1000 {
+			if _, err := os.Stat(file + ".part"); err == nil {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(200 * time.Millisecond)
+		killed <- s.Kill()
+	}()
 	out, status := runHerd(t, h.Binary, "backup", "--rate", "200K", "--url", s.URL, file)
 	if status != 1 || !strings.Contains(out, "from the server") {
 		t.Errorf("status %d, %s", status, out)
+	}
+	if err := <-killed; err != nil {
+		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(file + "*"); err != nil || len(left) > 0 {
 		t.Errorf("left: %v %v", left, err)
