@@ -214,7 +214,9 @@ func (t *Tx) commitBig(class spaceClass) error {
 	}
 	if err == nil {
 		s.overlay.Reset() // the fork has it all
-		err = db.exclusive(func() error { return t.finishFork(fork, catch, room) })
+		moves := gatherMoves(t.moves)
+		t.moves = nil
+		err = db.exclusive(func() error { return t.finishFork(fork, catch, room, moves) })
 	}
 	if err != nil && t.s.req.seq == 0 {
 		_ = db.exclusive(func() error {
@@ -264,7 +266,7 @@ func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp) error {
 }
 
 // finishFork runs as the leader: the fork becomes tip.
-func (t *Tx) finishFork(fork *storage.Fork, catch *catchUp, room txlog.Reservation) error {
+func (t *Tx) finishFork(fork *storage.Fork, catch *catchUp, room txlog.Reservation, moves map[string][]byte) error {
 	s, db := t.s, t.s.db
 	r := &s.req
 	if err := db.mayOrder(commitKind); err != nil {
@@ -286,6 +288,7 @@ func (t *Tx) finishFork(fork *storage.Fork, catch *catchUp, room txlog.Reservati
 	}
 	db.catchUp = nil
 	r.kind, r.changes, r.payload, r.room, r.owner, r.tx, r.err = commitKind, nil, s.enc, room, s.own, t, nil
+	db.moves.addBig(moves, storage.Seq(db.last+1)) // its number; before append may release the locks
 	db.append([]*request{r}, next, true)
 	return r.err
 }
