@@ -439,7 +439,8 @@ func (s *scope) finishJoin(x *ast.Join, j *plan.JoinExpr, m *mergedJoin, both []
 	it := &nsItem{rte: j.RTE, alias: r.Alias, relVis: x.Alias != nil, colVis: true, cols: make([]nsColumn, len(m.exprs))}
 	for i, e := range m.exprs {
 		c := nsColumn{name: r.Cols[i].Name, rte: j.RTE, attno: i + 1, typ: *e.T()}
-		if v, ok := e.(*plan.Var); ok {
+		// Behind an alias only the join's own columns have a name, which the text of a view needs.
+		if v, ok := e.(*plan.Var); ok && x.Alias == nil {
 			c.rte, c.attno = v.RTE, v.Attno
 		}
 		it.cols[i] = c
@@ -452,7 +453,7 @@ func (s *scope) finishJoin(x *ast.Join, j *plan.JoinExpr, m *mergedJoin, both []
 			o.colVis = false
 		}
 	}
-	if x.UsingAlias != nil {
+	if x.UsingAlias != nil && x.Alias == nil { // an alias of the whole join hides that of USING
 		ua := &nsItem{rte: j.RTE, alias: x.UsingAlias.Name, relVis: true, cols: it.cols[:nusing:nusing]}
 		if err := s.checkConflicts(ns, []*nsItem{ua}); err != nil {
 			return nil, nil, nil, err

@@ -287,10 +287,28 @@ func (g *groupCheck) checkQuery(q *plan.Query, level int) {
 	}
 }
 
-func (g *groupCheck) checkVar(v *plan.Var, level int) {
+// column follows a column of a join with an alias to the relation it comes from.
+func (g *groupCheck) column(v *plan.Var) *plan.Var {
+	for {
+		r := g.q.RTable[v.RTE]
+		if r.Kind != plan.RTEJoin || v.Attno <= 0 || v.Attno > len(r.JoinVars) {
+			return v
+		}
+		inner, ok := r.JoinVars[v.Attno-1].(*plan.Var)
+		if !ok || inner.LevelsUp != 0 {
+			return v
+		}
+		v = &plan.Var{Typed: v.Typed, RTE: inner.RTE, Attno: inner.Attno, LevelsUp: v.LevelsUp}
+	}
+}
+
+func (g *groupCheck) checkVar(seen *plan.Var, level int) {
+	v := g.column(seen)
 	for _, k := range g.q.GroupBy {
-		if kv, ok := k.(*plan.Var); ok && kv.LevelsUp == 0 && kv.RTE == v.RTE && kv.Attno == v.Attno {
-			return
+		if kv, ok := k.(*plan.Var); ok && kv.LevelsUp == 0 {
+			if kv = g.column(kv); kv.RTE == v.RTE && kv.Attno == v.Attno {
+				return
+			}
 		}
 	}
 	r := g.q.RTable[v.RTE]
@@ -329,8 +347,10 @@ func (g *groupCheck) dependent(rte int, r *plan.RTE) bool {
 	for _, k := range r.Rel.PrimaryKey.Keys {
 		has := false
 		for _, i := range g.common {
-			v, ok := g.q.GroupBy[i].(*plan.Var)
-			has = has || ok && v.RTE == rte && v.Attno == int(k.Attno) && v.LevelsUp == 0
+			if v, ok := g.q.GroupBy[i].(*plan.Var); ok && v.LevelsUp == 0 {
+				v = g.column(v)
+				has = has || v.RTE == rte && v.Attno == int(k.Attno)
+			}
 		}
 		all = all && has
 	}

@@ -91,8 +91,27 @@ func (p *printer) join(q *plan.Query, j *plan.JoinExpr) {
 		p.put(")")
 	}
 	if hasAlias {
-		p.put(" " + quote(p.top().names[j.RTE]) + columnList(p.top().cols[j.RTE], nil))
+		p.put(" " + quote(p.top().names[j.RTE]))
+		if p.joinRenamed(q, j, p.top().cols[j.RTE]) {
+			p.put(columnList(p.top().cols[j.RTE], nil))
+		}
 	}
+}
+
+// joinRenamed says whether a join's alias gives its columns other names. Merged columns come first and are called as USING says.
+func (p *printer) joinRenamed(q *plan.Query, j *plan.JoinExpr, cols []string) bool {
+	for i, e := range q.RTable[j.RTE].JoinVars {
+		name := ""
+		if v, ok := e.(*plan.Var); ok {
+			name = p.varName(v)
+		} else if i < len(j.Using) {
+			name = j.Using[i]
+		}
+		if i < len(cols) && name != cols[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // aliased says whether an entry of FROM is a join with an alias, which prints in brackets.
