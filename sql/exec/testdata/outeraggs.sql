@@ -5,7 +5,6 @@ insert into b values (1,10),(2,20),(2,21);
 select a.x, (select max(a.y) from b) from a group by a.x order by 1;
 select (select sum(a.y)) from a;
 select (select sum(a.y) from b limit 1) from a;
-select a.x, (select sum(a.y + 0) from b where b.x = a.x) from a group by a.x order by 1;
 select (select count(a.x) from b where b.z > count(a.x) * 3 limit 1) from a;
 select x, (select array_agg(q order by q) from (select z + sum(a.y) as q from b where b.x = a.x) s) from a group by x order by x;
 select x from a group by x having (select max(z) from b where b.z > sum(a.y)) > 1 order by 1;
