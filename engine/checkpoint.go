@@ -104,8 +104,12 @@ func (db *Database) checkpointNow(d time.Duration) error {
 		Progress: func(written, total int64) {
 			db.ckpt.done.Store(written)
 			db.ckpt.total.Store(total)
+			if db.eng.o.Memory.Used() >= db.eng.keeper.budget.Load()/100*90 { // what is written can go
+				db.eng.keeper.soon()
+			}
 		},
-		Stop: func() bool { return d > 0 && (db.stopping.Load() || db.ckpt.hurry.Load()) },
+		Written: slot.Unpin,
+		Stop:    func() bool { return d > 0 && (db.stopping.Load() || db.ckpt.hurry.Load()) },
 	})
 	db.ckpt.done.Store(0)
 	db.ckpt.total.Store(0)
@@ -185,8 +189,8 @@ func (db *Database) checkpointer() {
 			continue
 		}
 		err := db.checkpointNow(spread)
-		if errors.Is(err, storage.ErrStopped) && !db.stopping.Load() {
-			err = db.checkpointNow(0)
+		for errors.Is(err, storage.ErrStopped) && !db.stopping.Load() || errors.Is(err, storage.ErrStale) {
+			err = db.checkpointNow(0) // hurry, or something newer was spilled since the snapshot was taken
 		}
 		if err != nil && !db.stopping.Load() {
 			db.eng.o.Logger.Error("checkpoint failed", "error", err)

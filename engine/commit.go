@@ -146,7 +146,7 @@ func (db *Database) orderChecked(live []*request) {
 		var absent *storage.AbsentError
 		switch {
 		case errors.As(err, &absent):
-			live = withoutSet(live, absent.Batch)
+			live = withoutSets(live, absent.All)
 		case len(sets) == 1:
 			for _, r := range live {
 				if len(r.changes) > 0 {
@@ -168,17 +168,19 @@ func (db *Database) orderChecked(live []*request) {
 	db.queue.sets = sets[:0]
 }
 
-// withoutSet returns live without the request whose change set has number n; it is to touch its blocks and come again.
-func withoutSet(live []*request, n int) []*request {
+// withoutSets returns live without the requests whose change sets have these numbers, ascending; they are to touch their
+// blocks and come again.
+func withoutSets(live []*request, gone []int) []*request {
 	out := make([]*request, 0, len(live))
+	n := 0
 	for _, r := range live {
 		if len(r.changes) > 0 {
-			if n == 0 {
-				n--
+			n++
+			if len(gone) > 0 && gone[0] == n-1 {
+				gone = gone[1:]
 				r.absent = true
 				continue
 			}
-			n--
 		}
 		out = append(out, r)
 	}

@@ -66,7 +66,7 @@ func openFolder(o Options, l io.Closer) (*Engine, error) {
 		return nil, err
 	}
 	e.acctBlocks = o.Memory.Child("blocks")
-	e.acctBlocks.SetLimit(o.Memory.Limit() / 10 * 8)
+	e.acctBlocks.SetLimit(blocksLimit(o.Memory.Limit()))
 	if err := e.openAll(); err != nil {
 		e.scanner.Close()
 		for _, db := range e.byName {

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,8 +14,16 @@ import (
 type memoryKeeper struct {
 	e    *Engine
 	quit chan struct{}
+	kick chan struct{} // look now
 	done sync.WaitGroup
 	idle idleHeap
+	room heapRoom
+	// budget is how far the books may fill before blocks are evicted and writers slowed: the account's limit, or less by
+	// what room takes off. What statements ask for is refused at the account's limit only.
+	budget atomic.Int64
+
+	mu    sync.Mutex
+	freed chan struct{} // guarded by mu; closed when something was evicted
 }
 
 // Memory is kept below highWater of the limit by evicting down to lowWater.
@@ -24,8 +33,12 @@ const (
 )
 
 func (k *memoryKeeper) start(e *Engine) {
-	k.e, k.quit = e, make(chan struct{})
+	k.budget.Store(e.o.Memory.Limit())
+	k.e, k.quit, k.kick, k.freed = e, make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
 	e.o.Memory.SetReclaim(k.reclaim)
+	if e.o.TuneCollector {
+		k.tune()
+	}
 	k.done.Add(1)
 	go k.run()
 }
@@ -42,13 +55,18 @@ func (k *memoryKeeper) run() {
 	defer k.done.Done()
 	t := time.NewTicker(100 * time.Millisecond)
 	defer t.Stop()
-	for n := 0; ; n++ {
+	for n := 0; ; {
 		select {
 		case <-k.quit:
 			return
+		case <-k.kick:
+			k.keep()
+			continue
 		case <-t.C:
 		}
+		k.fit()
 		k.keep()
+		n++
 		if n%10 == 0 && k.e.o.TuneCollector {
 			k.tune()
 		}
@@ -108,15 +126,93 @@ func (i *idleHeap) due(now time.Time, h heapFigures) bool {
 	return true
 }
 
+// soon has the keeper look now and not only at its next turn.
+func (k *memoryKeeper) soon() {
+	select {
+	case k.kick <- struct{}{}:
+	default:
+	}
+}
+
+// nextFreed returns a channel that is closed when something is evicted.
+func (k *memoryKeeper) nextFreed() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.freed
+}
+
+// tellFreed wakes those that wait for memory.
+func (k *memoryKeeper) tellFreed() {
+	k.mu.Lock()
+	close(k.freed)
+	k.freed = make(chan struct{})
+	k.mu.Unlock()
+}
+
+// heapRoom lowers the budget of the books when the heap shows that much is alive that they do not know: the collector
+// needs room to work in, or it takes all processors and Go's limit is exceeded nevertheless.
+type heapRoom struct {
+	base int64 // the budget as configured
+	less int64 // taken off it
+	live int64 // when it was last looked at
+}
+
+const liveShare = 0.70 // of Go's limit may be alive
+
+// next returns the budget for a heap with live bytes of limit. It comes down fast and goes up slowly, at each collection.
+func (r *heapRoom) next(live, limit int64) int64 {
+	if live == r.live {
+		return r.base - r.less
+	}
+	r.live = live
+	if over := live - int64(liveShare*float64(limit)); over > 0 {
+		r.less = min(r.less+over/2, r.base/2)
+	} else {
+		r.less = max(r.less+over/8, 0)
+	}
+	return r.base - r.less
+}
+
+// fit sets the budget of the books to what the heap has room for.
+func (k *memoryKeeper) fit() {
+	o := &k.e.o
+	if !o.TuneCollector || o.MemLimit == 0 || o.Memory.Limit() == 0 {
+		return
+	}
+	k.room.base = o.Memory.Limit()
+	budget := k.room.next(int64(readHeap().live), k.goLimit())
+	if k.budget.Swap(budget) != budget {
+		k.e.each(func(db *Database) { db.store.SetMemLimit(blocksLimit(budget)) })
+	}
+}
+
+// blocksLimit returns how much of the budget blocks may take.
+func blocksLimit(budget int64) int64 { return budget / 10 * 8 }
+
+// goLimit returns the memory that Go may use: the process's limit without what Go does not count, the program's own
+// pages, and a little reserve.
+func (k *memoryKeeper) goLimit() int64 {
+	limit, mapped := k.e.o.MemLimit, int64(0)
+	if f := k.e.o.MappedBytes; f != nil {
+		mapped = min(f(), limit/3)
+	}
+	return limit - mapped - limit/32
+}
+
 // keep evicts when more than highWater of the limit is used.
 func (k *memoryKeeper) keep() {
 	root := k.e.o.Memory
-	limit := root.Limit()
+	limit := k.budget.Load()
 	if limit == 0 {
 		return
 	}
+	if float64(root.Used()) < highWater*float64(limit) {
+		return
+	}
+	k.e.each(func(db *Database) { db.store.Release() })
 	used := root.Used()
 	if float64(used) < highWater*float64(limit) {
+		k.tellFreed()
 		return
 	}
 	want := used - int64(lowWater*float64(limit))
@@ -150,31 +246,56 @@ func (k *memoryKeeper) spill(db *Database, want int64) {
 	db.store.Evict(n)
 }
 
-// reclaim is asked when an account would be refused: need bytes must go.
+// reclaim is asked when an account would be refused: need bytes must go. When nothing can go but what a checkpoint has
+// to write first, it waits for that a while: who asks for little must not be refused because others have written much.
 func (k *memoryKeeper) reclaim(need int64) bool {
-	return k.evict(need+need/8+1<<20) > 0
+	const patience = time.Second
+	want := need + need/8 + 1<<20
+	if k.evict(want) > 0 {
+		return true
+	}
+	dirty := int64(0)
+	freed := k.nextFreed()
+	k.e.each(func(db *Database) {
+		db.store.Release()
+		if n := db.store.Dirty(); n > 0 {
+			dirty += n
+			db.kickCheckpoint()
+		}
+	})
+	if dirty < need {
+		return k.evict(want) > 0
+	}
+	select {
+	case <-freed:
+		return true
+	case <-time.After(patience):
+		return false
+	}
 }
 
 // evict frees want bytes of blocks, taking from each database by its share.
 func (k *memoryKeeper) evict(want int64) (freed int64) {
 	total := int64(0)
-	k.e.each(func(db *Database) { total += db.store.Stats().Resident })
+	k.e.each(func(db *Database) { total += db.store.Resident() })
 	if total == 0 {
 		return 0
 	}
 	k.e.each(func(db *Database) {
-		share := float64(db.store.Stats().Resident) / float64(total)
+		share := float64(db.store.Resident()) / float64(total)
 		freed += db.store.Evict(int64(share * float64(want)))
 	})
+	if freed > 0 {
+		k.tellFreed()
+	}
 	return freed
 }
 
-// tune sets GOMEMLIMIT to 95 % of the limit and GOGC so that the heap may grow by 25 % or heapStep, whichever is more.
-// When the process has become idle it gives back what nobody uses.
+// tune sets GOMEMLIMIT to goLimit and GOGC so that the heap may grow by 25 % or heapStep, whichever is more. When the
+// process has become idle it gives back what nobody uses.
 func (k *memoryKeeper) tune() {
-	limit := k.e.o.MemLimit
-	if limit > 0 {
-		debug.SetMemoryLimit(limit / 100 * 95)
+	if k.e.o.MemLimit > 0 {
+		debug.SetMemoryLimit(k.goLimit())
 	}
 	h := readHeap()
 	live := float64(max(h.live, 1<<20))
@@ -194,21 +315,42 @@ func heapStep(limit int64) int64 {
 	return min(max(limit/share, 32<<20), 128<<20)
 }
 
-// slowWriter holds a commit back for up to 200 ms while the budget is used up by blocks that only a checkpoint can
-// release: writers must not outrun the disk.
+// slowWriter holds a commit back while the budget is used up by blocks that only a checkpoint can release: writers must
+// not outrun the disk. It waits for what the checkpoint's writing lets go, bit by bit, and not for ever: what keeps the
+// memory may be a snapshot of the waiting session itself.
 func (db *Database) slowWriter(s *Session) {
-	root := db.eng.o.Memory
-	limit := root.Limit()
-	full := func() bool { return root.Used() >= limit/100*95 }
-	if limit == 0 || !full() || db.store.Stats().Dirty < limit/10 {
+	root, k := db.eng.o.Memory, &db.eng.keeper
+	full := func() bool { return root.Used() >= k.budget.Load()/100*95 }
+	if k.budget.Load() == 0 || !full() || db.store.Dirty() < k.budget.Load()/10 {
 		return
 	}
 	db.stats.slowed.Add(1)
 	db.kickCheckpoint()
-	for range 100 {
-		time.Sleep(2 * time.Millisecond)
+	s.statement.Unpin() // all that waits here would else keep what was replaced since it began
+	s.newest.Unpin()
+	end := time.NewTimer(slowPatience(root.Used(), root.Limit()))
+	defer end.Stop()
+	k.soon()
+	for {
+		freed := k.nextFreed()
 		if s.intr.Pending() || !full() {
 			return
 		}
+		select {
+		case <-freed:
+		case <-end.C:
+			return
+		}
 	}
+}
+
+// slowPatience returns how long a commit waits at most: the longer the more the budget is exceeded.
+func slowPatience(used, limit int64) time.Duration {
+	switch {
+	case used < limit:
+		return 200 * time.Millisecond
+	case used < limit/10*11:
+		return 2 * time.Second
+	}
+	return 10 * time.Second
 }

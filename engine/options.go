@@ -24,6 +24,8 @@ type Options struct {
 	Memory *mem.Account
 	// MemLimit is the most memory of the process in bytes (server.memory.max.limit); 0 = no limit and no eviction.
 	MemLimit int64
+	// MappedBytes returns the bytes of files that the process has mapped into memory, its program above all. nil: not known.
+	MappedBytes func() int64
 	// TuneCollector lets the engine set GOMEMLIMIT and GOGC of the process.
 	TuneCollector bool
 	// PageSize is the target size of a leaf in bytes, 0 = storage's default.

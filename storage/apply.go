@@ -162,6 +162,9 @@ func (st *Store) Apply(s *Snapshot, seq Seq, batches ...ChangeSet) (*Snapshot, e
 	if err != nil {
 		ap.ed.Discard()
 		ap.forget()
+		if absent := (*AbsentError)(nil); errors.As(err, &absent) {
+			absent.All = s.absent(batches, absent.Batch)
+		}
 		return nil, err
 	}
 	if catalog {
@@ -170,6 +173,30 @@ func (st *Store) Apply(s *Snapshot, seq Seq, batches ...ChangeSet) (*Snapshot, e
 	st.install(next.ver, ap.ed.Created, ap.ed.Retired, ap.drops)
 	ap.forget()
 	return next, nil
+}
+
+// absent returns the batches that need a block which is not in memory, met among them. Found one by one, a group of
+// commits would be applied as often as it misses blocks.
+func (s *Snapshot) absent(batches []ChangeSet, met int) (all []int) {
+	for i, cs := range batches {
+		if i == met || !s.present(cs) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// present reports whether the blocks on the ways that cs needs are in memory.
+func (s *Snapshot) present(cs ChangeSet) bool {
+	for i := range cs {
+		if class(cs[i].Op) != 1 {
+			continue
+		}
+		if tr := s.roots.get(cs[i].Tree); tr != nil && !btree.Present(tr.root.H, cs[i].Key) {
+			return false
+		}
+	}
+	return true
 }
 
 // begin prepares the applier for version ver.

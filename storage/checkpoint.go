@@ -16,6 +16,9 @@ type CheckpointOptions struct {
 	Duration time.Duration
 	// Progress is called after each write with bytes of blocks written and to write (an estimate). May be nil.
 	Progress func(written, total int64)
+	// Written is called when all blocks of the snapshot are on disk though not yet synced: the caller's pin of it is not
+	// needed any more, and would only keep what is replaced meanwhile. May be nil.
+	Written func()
 	// Stop is asked after each write; true ends the checkpoint with ErrStopped and without a new manifest. What was
 	// written stays usable by the next one. May be nil.
 	Stop func() bool
@@ -72,6 +75,10 @@ func (st *Store) Checkpoint(s *Snapshot, meta Meta, o CheckpointOptions) error {
 			c.w.abandon()
 		}
 		return fmt.Errorf("checkpoint: %w", err)
+	}
+	slot.Unpin() // whatever s needs has its place: a sync may take long
+	if o.Written != nil {
+		o.Written()
 	}
 	if forked := st.takeUnsynced(); len(forked) > 0 {
 		c.w.touched, c.w.fresh = append(c.w.touched, forked...), true

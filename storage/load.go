@@ -146,9 +146,26 @@ func (st *Store) Evict(target int64) (freed int64) {
 
 func (st *Store) evictLocked(target int64) int64 {
 	freed, blocks := st.books.evict(target)
-	st.evictions.Add(uint64(blocks))
+	if blocks > 0 {
+		st.evictions.Add(uint64(blocks))
+		st.evictVer.Store(st.ver.Load())
+	}
 	st.account(-freed)
 	return freed
+}
+
+// evictCalm is how many versions after an eviction Touch still expects another.
+const evictCalm = 1 << 16
+
+// evicting reports whether blocks must be expected to be evicted: memory is nearly full, or something was evicted a short
+// while ago, perhaps because others than blocks have filled it.
+func (st *Store) evicting() bool {
+	limit := st.memLimit.Load()
+	if limit > 0 && st.books.resident.Load() > limit/4*3 {
+		return true
+	}
+	last := st.evictVer.Load()
+	return last > 0 && st.ver.Load()-last < evictCalm
 }
 
 // SetMemLimit changes Options.MemLimit. The engine calls it when the share of this database changes.
@@ -187,7 +204,7 @@ func (p Pin) Release() {
 func (st *Store) Touch(s *Snapshot, cs ChangeSet) (Pin, error) {
 	var p Pin
 	keep := func(*btree.Handle) {}
-	if limit := st.memLimit.Load(); limit > 0 && st.books.resident.Load() > limit/4*3 {
+	if st.evicting() {
 		p.held = pinLists.Get().(*[]*btree.Handle)
 		keep = func(h *btree.Handle) {
 			h.Pin()

@@ -105,6 +105,10 @@ func (st *Store) retire(ver uint64, old []*btree.Handle, bytes int64, drops []*t
 	}
 }
 
+// Release drops the replaced blocks that no pin needs any more from memory. Commits do so too, when they have replaced as
+// many as were left the last time; the engine calls it when memory is short.
+func (st *Store) Release() { st.release() }
+
 // release drops the retired blocks that no pin needs any more from the ring and the books. Commits go on between its
 // steps.
 func (st *Store) release() {

@@ -26,6 +26,7 @@ type Store struct {
 	memLimit    atomic.Int64
 	evictPause  atomic.Int64
 	evictions   atomic.Uint64
+	evictVer    atomic.Uint64 // version at the last eviction
 
 	applier  applier // used by Apply only
 	slots    slots
@@ -166,6 +167,12 @@ type Stats struct {
 	Loads     uint64 // blocks read from disk since Open
 	Evictions uint64 // blocks evicted since Open
 }
+
+// Resident returns Stats.Resident, and Dirty Stats.Dirty, without the rest.
+func (st *Store) Resident() int64 { return st.books.resident.Load() }
+
+// Dirty: see Resident.
+func (st *Store) Dirty() int64 { return st.books.dirty.Load() }
 
 // Stats returns the figures. They are read one by one while work goes on.
 func (st *Store) Stats() Stats {

@@ -62,9 +62,10 @@ var (
 )
 
 // AbsentError is returned by Apply when a block on the way of one of the change sets is not in memory. The engine sends
-// the commit with that index back to Touch and goes on with the others.
+// the commits of all batches that miss one back to Touch and goes on with the others.
 type AbsentError struct {
-	Batch int // index into Apply's batches
+	Batch int   // index into Apply's batches of the one that was met
+	All   []int // all that miss a block, ascending; Batch is one of them
 	Tree  TreeID
 }
 

@@ -42,3 +42,30 @@ func machineMemory() (int64, error) {
 	}
 	return 0, fmt.Errorf("no MemTotal in /proc/meminfo")
 }
+
+// accountedLimit returns how much of the process's limit may be accounted. The rest is the program itself, the collector's
+// slack and what is not accounted.
+func accountedLimit(limit int64) int64 {
+	const (
+		share   = 0.6
+		program = 32 << 20 // its pages that get into memory, about
+	)
+	return int64(share * float64(limit-min(program, limit/4)))
+}
+
+// mappedBytes returns the bytes of mapped files in memory: mostly pages of the program, which Go's own limit leaves out.
+func mappedBytes() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 3 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(fields[2], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}

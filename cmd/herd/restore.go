@@ -239,9 +239,8 @@ func restoreOptions(c *conf.Config) (o engine.RestoreOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	const accountedShare = 0.6 // as in a server
 	logger := slog.New(slog.DiscardHandler)
-	o.Options = engineOptions(c, fileSystem(c.Device), limit, mem.NewRoot(int64(float64(limit)*accountedShare)), logger)
+	o.Options = engineOptions(c, fileSystem(c.Device), limit, mem.NewRoot(accountedLimit(limit)), logger)
 	o.TuneCollector = false
 	return o, nil
 }

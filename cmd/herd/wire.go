@@ -57,8 +57,7 @@ func openInstance(ctx context.Context, c *conf.Config, logger *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
-	const accountedShare = 0.6 // of the limit; the rest is the collector's slack and what is not accounted
-	in.memory = mem.NewRoot(int64(float64(limit) * accountedShare))
+	in.memory = mem.NewRoot(accountedLimit(limit))
 	o := engineOptions(c, fsys, limit, in.memory, logger)
 	if c.Mode == modeCluster && c.LogArchiveDir != "" {
 		return nil, errors.New("server.log.archive.dir: the log of a cluster is not archived; leave the setting empty in mode cluster")
@@ -98,7 +97,7 @@ func openInstance(ctx context.Context, c *conf.Config, logger *slog.Logger) (_ *
 func engineOptions(c *conf.Config, fsys vfs.FS, limit int64, memory *mem.Account, logger *slog.Logger) engine.Options {
 	o := engine.Options{
 		FS: fsys, Dir: c.DataDir(), LogDir: c.LogDir(), MetadataDir: c.MetadataDir(),
-		Memory: memory, MemLimit: limit, TuneCollector: true, PageSize: int(c.PageBytes),
+		Memory: memory, MemLimit: limit, MappedBytes: mappedBytes, TuneCollector: true, PageSize: int(c.PageBytes),
 		LogSyncInterval: c.LogSync.Period, LogSegmentBytesMax: c.LogSegmentBytes,
 		CheckpointPeriod: c.CheckpointPeriod, CheckpointDuration: c.CheckpointDuration, CheckpointLogBytes: c.CheckpointLogBytesMax,
 		CheckpointDirtyBytes: int64(c.CheckpointDirtyThreshold * float64(limit)), Logger: logger,

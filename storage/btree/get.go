@@ -35,18 +35,19 @@ func wrongKind(t block.TreeID, h *Handle, k block.Kind) error {
 func descend(ld Loader, t block.TreeID, h *Handle, key []byte) (*Handle, block.Leaf, block.Patch, error) {
 	for {
 		if l := h.leaf(); l != nil {
-			h.touch(heatLeaf)
+			h.touch(heatAgain)
 			return h, l, nil, nil
 		}
-		b := h.blk.Load()
+		b, heat := h.blk.Load(), uint32(heatAgain)
 		if b == nil {
 			var err error
 			if b, err = ld.LoadBlock(t, h); err != nil {
 				return nil, nil, nil, err
 			}
+			heat = heatLeaf
 		}
 		if b.Kind == block.KindLeaf {
-			h.touch(heatLeaf)
+			h.touch(heat)
 			return h, b.Leaf(), b.patch, nil
 		}
 		if b.Kind != block.KindInner {
@@ -109,11 +110,15 @@ func GetBoth(ld Loader, t block.TreeID, root, old *Handle, key []byte) (val []by
 func BigValue(ld Loader, t block.TreeID, b *Block, stub []byte) ([]byte, error) {
 	kid, length, _ := block.Stub(stub)
 	h := b.Kids[kid]
+	heat := uint32(heatLeaf)
+	if h.Block() != nil {
+		heat = heatAgain
+	}
 	vb, err := fetch(ld, t, h)
 	if err != nil {
 		return nil, err
 	}
-	h.touch(heatLeaf)
+	h.touch(heat)
 	if vb.Kind != block.KindValue || len(vb.Data) != length {
 		return nil, wrongKind(t, h, vb.Kind)
 	}
@@ -138,6 +143,19 @@ func Path(ld Loader, t block.TreeID, root *Handle, key []byte, f func(h *Handle)
 		h = n.Kid(n.child(key))
 	}
 	return nil
+}
+
+// Present reports whether the blocks on the way to key are in memory.
+func Present(root *Handle, key []byte) bool {
+	for h := root; h != nil; {
+		b := h.blk.Load()
+		if b == nil || b.Kind != block.KindInner {
+			return b != nil
+		}
+		n := b.Inner()
+		h = n.Kid(n.child(key))
+	}
+	return true
 }
 
 // Rank returns the number of rows with keys < key. It reads one path.

@@ -11,8 +11,12 @@ import (
 const HandleBytes = 64
 
 // Access levels for Handle.Heat. The clock of the eviction lowers them by one a round.
+//
+// A leaf that a scan comes across stays cold, so that a scan of everything takes the room of what scans have read, not of
+// what is read by key. A leaf read by key is warm, one that is found in memory again hot.
 const (
 	heatLeaf  = 1
+	heatAgain = 2
 	heatInner = 3
 )
 
@@ -139,7 +143,7 @@ func (h *Handle) ClearFlag(f uint32) { h.flags.And(^f) }
 
 // touch notes an access. The load keeps the line shared between cores when the level is there already.
 func (h *Handle) touch(level uint32) {
-	if h.heat.Load() != level {
+	if h.heat.Load() < level {
 		h.heat.Store(level)
 	}
 }

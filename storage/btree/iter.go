@@ -76,7 +76,9 @@ func (it *Iter) down(h *Handle, seek bool) bool {
 			return false
 		}
 		if b.Kind == block.KindLeaf {
-			h.touch(heatLeaf)
+			if seek { // as one that is read by key; those behind it are a scan's
+				h.touch(heatLeaf)
+			}
 			it.Block = b
 			return true
 		}
