@@ -21,7 +21,8 @@
 // Versions are numbered within the process (Snapshot.ver): a rewrite by the cleaner makes a new version of the same
 // sequence number. The applier puts replaced handles on the retire list of the new version. Readers pin a version in a
 // [ReaderSlot]. When the lowest pin has reached a list's version its blocks are buried: taken out of the eviction ring,
-// the memory account, and, once the durable manifest is at least that version too, off the live bytes of their segment.
+// the memory account, and, once the durable manifest is at least that version too, off the live bytes of their segment. A pin
+// that stays behind keeps only what its own version has: the others are buried from the middle of the lists (sieve.go).
 // A segment file without live bytes that the manifest does not name is removed. A dropped tree is unhooked at once and
 // its blocks are listed later (Maintain, Checkpoint), since that needs its inner nodes.
 //
@@ -65,7 +66,7 @@
 //	               overrun.go their stretches of new rows, which a commit takes over
 //	view.go        View; sum.go its checksums
 //	cursor.go      Cursor, KeyBuf
-//	pins.go        ReaderSlot; retired.go the retire lists
+//	pins.go        ReaderSlot; retired.go the retire lists; sieve.go what a pin that stays behind needs of them
 //	books.go       the ring and its clock
 //	load.go        loading, eviction, Touch
 //	segment.go     segment files; writer.go appending to them

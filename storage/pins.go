@@ -2,7 +2,6 @@ package storage
 
 import (
 	"math"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -55,27 +54,14 @@ func (r *ReaderSlot) Close() {
 // never false for the newest snapshot nor for one that another slot holds.
 //
 // The slot is written before the released bound is read, and release publishes its bound before it reads the slots
-// (both sequentially consistent), so one of the two sees the other.
+// (both sequentially consistent), so one of the two sees the other. Below the bound see sieve.go.
 func (r *ReaderSlot) Pin(s *Snapshot) bool {
 	r.ver.Store(s.ver)
-	if r.st.released.Load()>>1 <= s.ver {
+	if r.st.released.Load() <= s.ver || r.st.open(s.ver) {
 		return true
 	}
-	return r.pinSlow(s)
-}
-
-func (r *ReaderSlot) pinSlow(s *Snapshot) bool {
-	for {
-		w := r.st.released.Load()
-		if w>>1 <= s.ver {
-			return true
-		}
-		if w&1 == 0 {
-			r.ver.Store(0)
-			return false
-		}
-		runtime.Gosched() // release is between its two looks at the slots
-	}
+	r.ver.Store(0)
+	return false
 }
 
 // Unpin ends Pin. Harmless when nothing is pinned.

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"runtime"
+	"slices"
 	"sort"
 	"sync"
 
@@ -35,13 +36,19 @@ type retired struct {
 	dead    []deadBytes // released, but younger than the manifest
 	settled int         // dead[:settled] are younger than the manifest of version have
 	have    uint64
-	due     int // number of handles at which Apply releases
+	due     int // length of handles at which Apply releases
 	// counted are the bytes by segment of what is still in the queue up to index countedTo, from the beginning of time, and
 	// of the groups up to group.counted. All was retired up to the version of a manifest: nobody writes it any more and its
 	// place is final.
 	counted   map[uint32]int64
 	countedTo int
-	branches  int // how often takeBack has made retired blocks live again
+	branches  int // how often takeBack has made retired blocks live again, or handles have moved in the queue
+	// held are the versions below Store.released that may still be pinned, ascending: see sieve.go. sieved is the index, from
+	// the beginning of time, up to which the queue was looked through for what they do not need; holes counts the handles that
+	// were taken out of its middle and are nil.
+	held, spare []uint64
+	sieved      int
+	holes       int
 }
 
 // group is the blocks of one dropped tree.
@@ -97,7 +104,7 @@ func (st *Store) retire(ver uint64, old []*btree.Handle, bytes int64, drops []*t
 			r.drops = append(r.drops, drop{ver, tr})
 		}
 	}
-	due := len(r.handles) >= max(r.due, 256)
+	due := len(r.handles) >= r.due
 	st.newest.Store(ver)
 	r.mu.Unlock()
 	if due {
@@ -124,17 +131,17 @@ func (st *Store) releaseSome(most int) (more bool) {
 	defer r.mu.Unlock()
 	left := most
 	// What a former call has left lies below the bound that it found; a new one costs a look at every slot.
-	bound := st.released.Load() >> 1
-	freed := st.releaseFront(bound, &left) + st.releaseGroups(bound, &left)
+	freed := st.releaseOpen(&left)
 	if left > 0 {
-		bound = st.raiseBound()
-		freed += st.releaseFront(bound, &left) + st.releaseGroups(bound, &left)
+		st.raiseBound()
+		freed += st.releaseOpen(&left)
 	}
 	more = left <= 0
-	r.due = 2 * len(r.handles)
+	fresh := max(256, len(r.handles)-r.holes) // as many more as are left
 	if slots := st.slots.list.Load(); slots != nil {
-		r.due = max(r.due, len(*slots)/4)
+		fresh = max(fresh, len(*slots)/4)
 	}
+	r.due = len(r.handles) + fresh
 	if more {
 		r.due = 0 // the next commit goes on
 	}
@@ -143,18 +150,10 @@ func (st *Store) releaseSome(most int) (more bool) {
 	return more
 }
 
-// raiseBound forbids pins of versions that nobody pins now and returns the lowest version that may be pinned.
-// retired.mu is held.
-func (st *Store) raiseBound() uint64 {
-	before := st.released.Load() >> 1
-	bound, _ := st.slots.lowest(st.newest.Load())
-	if bound > before {
-		st.released.Store(bound<<1 | 1)
-		again, _ := st.slots.lowest(bound)
-		bound = max(again, before)
-		st.released.Store(bound << 1)
-	}
-	return max(bound, before)
+// releaseOpen buries what the versions that are open do not need. retired.mu is held.
+func (st *Store) releaseOpen(left *int) (freed int64) {
+	low := st.lowest()
+	return st.releaseFront(low, left) + st.releaseGroups(low, left) + st.sieve(left)
 }
 
 // releaseFront buries blocks from the front of the queue. retired.mu is held.
@@ -164,9 +163,9 @@ func (st *Store) releaseFront(bound uint64, left *int) (freed int64) {
 	for ; n < len(r.marks) && r.marks[n].ver <= bound && *left > 0; n++ {
 		m := &r.marks[n]
 		take := min(m.end-r.base, *left)
-		bytes := st.bury(m.ver, r.handles[:take])
-		freed += bytes
 		r.uncount(r.handles[:max(0, min(take, r.countedTo-r.base))])
+		bytes := st.bury(m.ver, r.noHoles(r.handles[:take]))
+		freed += bytes
 		if r.base+take == m.end {
 			bytes = m.bytes // what was booked when it was retired, blocks that were evicted since included
 		}
@@ -186,6 +185,17 @@ func (st *Store) releaseFront(bound uint64, left *int) (freed int64) {
 	}
 	r.countedTo = max(r.countedTo, r.base)
 	return freed
+}
+
+// noHoles returns the handles that are not nil, in hs itself. mu is held.
+func (r *retired) noHoles(hs []*btree.Handle) []*btree.Handle {
+	if r.holes == 0 {
+		return hs
+	}
+	n := len(hs)
+	hs = slices.DeleteFunc(hs, func(h *btree.Handle) bool { return h == nil })
+	r.holes -= n - len(hs)
+	return hs
 }
 
 // releaseGroups buries blocks of dropped trees. retired.mu is held.
@@ -286,6 +296,9 @@ func (r *retired) addCounted(hs []*btree.Handle, sign int64) {
 		r.counted = map[uint32]int64{}
 	}
 	for _, h := range hs {
+		if h == nil {
+			continue
+		}
 		if ref := h.Ref(); ref.Addr != 0 && !ref.Addr.Scratch() {
 			r.counted[ref.Addr.Segment()] += sign * int64(ref.Size)
 		}
@@ -329,6 +342,9 @@ func (r *retired) liveAt(ver uint64) map[uint32]int64 {
 func (st *Store) heldIn(seg uint32) (bytes int64, ok bool) {
 	r := &st.retired
 	add := func(h *btree.Handle) {
+		if h == nil {
+			return
+		}
 		if ref := h.Ref(); ref.Addr != 0 && !ref.Addr.Scratch() && ref.Addr.Segment() == seg {
 			bytes += int64(ref.Size)
 		}
@@ -375,8 +391,10 @@ func (st *Store) takeBack(ver uint64) {
 			r.uncount(r.handles[from-r.base : r.countedTo-r.base])
 			r.countedTo = from
 		}
+		r.noHoles(r.handles[from-r.base:])
 		clear(r.handles[from-r.base:])
 		r.handles = r.handles[:from-r.base]
+		r.sieved = min(r.sieved, from)
 		r.bytes -= m.bytes
 	}
 	drops := r.drops[:0]

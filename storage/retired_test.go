@@ -23,16 +23,16 @@ func update(t *testing.T, st *Store, s *Snapshot, slot *ReaderSlot, row uint64, 
 
 // TestReleaseInSteps ends a long reader: no commit may have to take away all that the reader kept, and in the end all is gone.
 func TestReleaseInSteps(t *testing.T) {
-	st, s, slot := loaded(t, 5000, 100, false)
+	st, s, slot := loaded(t, 20000, 1000, false)
 	defer st.Close()
 	reader := st.NewSlot()
 	reader.Pin(s)
-	val := make([]byte, 100)
+	val := make([]byte, 1000)
 	for i := range uint64(6000) {
-		s = update(t, st, s, slot, i*7919%5000, val)
+		s = update(t, st, s, slot, i*7919%20000, val)
 	}
 	kept := len(st.retired.handles)
-	if kept < 6000 {
+	if kept < 2000 {
 		t.Fatalf("only %d replaced blocks are kept", kept)
 	}
 	reader.Close()

@@ -175,7 +175,7 @@ func (st *Store) planSpill(batch []spillable, ver uint64) (_ []spillable, more b
 		for r.marks[m].end <= at {
 			m++
 		}
-		if h := r.handles[at-r.base]; canSpill(h) {
+		if h := r.handles[at-r.base]; h != nil && canSpill(h) {
 			batch = append(batch, spillable{at, r.marks[m].ver, h, h.Block()})
 		}
 	}

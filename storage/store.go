@@ -20,7 +20,8 @@ type Store struct {
 
 	ver         atomic.Uint64 // newest version number handed out
 	newest      atomic.Uint64 // newest version installed
-	released    atomic.Uint64 // bound<<1 | looking: versions below bound can no longer be pinned. See Pin.
+	released    atomic.Uint64 // versions from this one on can be pinned, and those in retired.held. See Pin.
+	pinLag      uint64        // see the constant
 	manifestVer atomic.Uint64 // version of the durable manifest
 	written     atomic.Uint64 // newest version of which blocks were written, manifest or not
 	memLimit    atomic.Int64
@@ -69,7 +70,7 @@ func Open(o Options) (*Store, Manifest, error) {
 		o.Segment = segmentSizeUsual
 	}
 	o.Segment = min(max(o.Segment, 4<<10), segmentSizeMax)
-	st := &Store{o: o, forkFlush: forkFlush, page: min(max(o.PageSize, 256), block.MaxLeaf)}
+	st := &Store{o: o, forkFlush: forkFlush, pinLag: pinLag, page: min(max(o.PageSize, 256), block.MaxLeaf)}
 	st.memLimit.Store(o.MemLimit)
 	m, ok, err := o.Manifests.LoadManifest()
 	if err != nil {
@@ -131,7 +132,7 @@ func (st *Store) Rewind(s *Snapshot) (*Snapshot, error) {
 	if st.forkActive.Load() != nil {
 		return nil, errors.New("rewind: a fork is open")
 	}
-	if st.released.Load()>>1 > s.ver || st.spill.newest() > s.ver {
+	if !st.open(s.ver) || st.spill.newest() > s.ver {
 		return nil, fmt.Errorf("rewind to version %d: it was released", s.ver)
 	}
 	var dropped []*btree.Handle

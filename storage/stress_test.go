@@ -112,6 +112,32 @@ func (s *stress) transfer(r *rand.Rand, slot *ReaderSlot) {
 func (s *stress) scan(r *rand.Rand, slot *ReaderSlot, c *Cursor) {
 	snap := s.pin(slot)
 	defer slot.Unpin()
+	s.sum(snap, r, c)
+}
+
+// stay reads one version for a while, and hands its pin to another slot now and then.
+func (s *stress) stay(r *rand.Rand, slot *ReaderSlot, c *Cursor) {
+	snap := s.pin(slot)
+	defer func() { slot.Unpin() }()
+	other := s.st.NewSlot()
+	defer func() { other.Close() }()
+	for range r.Intn(30) {
+		s.sum(snap, r, c)
+		if r.Intn(3) == 0 {
+			if !other.Pin(snap) {
+				s.t.Error("a version that another slot holds cannot be pinned")
+			}
+			slot.Unpin()
+			time.Sleep(time.Millisecond)
+			if !slot.Pin(snap) {
+				s.t.Error("a version that another slot holds cannot be pinned")
+			}
+			other.Unpin()
+		}
+	}
+}
+
+func (s *stress) sum(snap *Snapshot, r *rand.Rand, c *Cursor) {
 	defer c.Close()
 	sum, rows, hash := uint64(0), int64(0), uint64(0)
 	c.Init(View{Snap: snap}, benchTree, nil, nil, r.Intn(2) == 0)
@@ -208,12 +234,19 @@ func (s *stress) clean(slot *ReaderSlot) {
 	slot.Unpin()
 }
 
-// TestStress runs everything that may run at once.
+// TestStress runs everything that may run at once, with pins that are old soon and with such that are not.
 func TestStress(t *testing.T) {
+	for _, lag := range []uint64{3, pinLag} {
+		runStress(t, lag)
+	}
+}
+
+func runStress(t *testing.T, lag uint64) {
 	fs := vfs.NewMem()
 	acct := mem.NewRoot(0)
 	st, _, err := openStore(fs, 1024, 200<<10, acct)
 	must(t, err)
+	st.pinLag = lag
 	st.forkFlush = 30 << 10
 	s := &stress{t: t, st: st, own: st.NewSlot()}
 	cs := ChangeSet{{Tree: benchTree, Op: OpCreateTree}, {Tree: benchTree + 1, Op: OpCreateTree}}
@@ -244,6 +277,8 @@ func TestStress(t *testing.T) {
 		run(10+i, s.transfer)
 		var c Cursor
 		run(20+i, func(r *rand.Rand, slot *ReaderSlot) { s.scan(r, slot, &c) })
+		var long Cursor
+		run(60+i, func(r *rand.Rand, slot *ReaderSlot) { s.stay(r, slot, &long) })
 	}
 	held := st.NewSlot() // an old reader, so that there is something to spill
 	run(30, func(r *rand.Rand, slot *ReaderSlot) {
