@@ -18,6 +18,8 @@ type memoryKeeper struct {
 	done sync.WaitGroup
 	idle idleHeap
 	room heapRoom
+	// limitSet and percentSet are what tune has set last, 0 nothing yet.
+	limitSet, percentSet int64
 	// budget is how far the books may fill before blocks are evicted and writers slowed: the account's limit, or less by
 	// what room takes off. What statements ask for is refused at the account's limit only.
 	budget atomic.Int64
@@ -292,18 +294,26 @@ func (k *memoryKeeper) evict(want int64) (freed int64) {
 }
 
 // tune sets GOMEMLIMIT to goLimit and GOGC so that the heap may grow by 25 % or heapStep, whichever is more. When the
-// process has become idle it gives back what nobody uses.
+// process has become idle it gives back what nobody uses. Either call stops the process for a moment, so they are made only
+// when the figure has changed by more than a thirtieth.
 func (k *memoryKeeper) tune() {
-	if k.e.o.MemLimit > 0 {
-		debug.SetMemoryLimit(k.goLimit())
+	if n := k.goLimit(); k.e.o.MemLimit > 0 && differ(n, k.limitSet) {
+		debug.SetMemoryLimit(n)
+		k.limitSet = n
 	}
 	h := readHeap()
 	live := float64(max(h.live, 1<<20))
-	debug.SetGCPercent(int(math.Max(25, math.Min(float64(heapStep(k.e.o.MemLimit))/live*100, 1600))))
+	percent := int64(math.Max(25, math.Min(float64(heapStep(k.e.o.MemLimit))/live*100, 1600)))
+	if differ(percent, k.percentSet) {
+		debug.SetGCPercent(int(percent))
+		k.percentSet = percent
+	}
 	if k.idle.due(time.Now(), h) {
 		debug.FreeOSMemory()
 	}
 }
+
+func differ(a, b int64) bool { return 30*max(a-b, b-a) > b }
 
 // heapStep is how much a small heap may grow between two collections: between 32 and 128 MiB, by the memory limit. With 128
 // instead of 32 MiB a one-row UPDATE costs about 1 us less of 28.
