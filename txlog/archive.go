@@ -39,6 +39,7 @@ type archiver struct {
 	done sync.WaitGroup
 
 	copied Position // up to here it is all there
+	made   bool     // the folder, durably
 	failed bool     // the last pass
 }
 
@@ -119,7 +120,7 @@ func (a *archiver) copyAll() error {
 	if err := l.Wait(l.Last(), nil); err != nil {
 		return err
 	}
-	if err := l.o.FS.MkdirAll(labelArchive, a.o.Dir); err != nil {
+	if err := a.makeFolder(); err != nil {
 		return err
 	}
 	if a.o.Describe != nil {
@@ -128,10 +129,14 @@ func (a *archiver) copyAll() error {
 		}
 	}
 	l.mu.Lock()
-	var full []*segment
-	for _, s := range l.old {
+	var full []followed
+	for i, s := range l.old {
 		if !s.archived && l.written >= s.base+Position(s.off) {
-			full = append(full, s)
+			next := l.cur
+			if i+1 < len(l.old) {
+				next = l.old[i+1]
+			}
+			full = append(full, followed{s, next})
 			s.copying = true // it is not recycled meanwhile
 		}
 	}
@@ -151,7 +156,7 @@ func (a *archiver) copyAll() error {
 		return err
 	}
 	if upto > segmentHeader && end != a.copied {
-		if err := a.copySegment(cur, upto, partSuffix); err != nil {
+		if err := a.copySegment(followed{segment: cur}, upto, partSuffix); err != nil {
 			return err
 		}
 	}
@@ -163,8 +168,33 @@ func (a *archiver) copyAll() error {
 	return nil
 }
 
+// makeFolder makes the archive's folder when it is not there. Log goes once it is copied, so the way to the copies must be as
+// durable as they are.
+func (a *archiver) makeFolder() error {
+	fsys := a.l.o.FS
+	if _, err := fsys.Stat(labelArchive, a.o.Dir); err != nil {
+		a.made = false
+	}
+	if a.made {
+		return nil
+	}
+	for _, dir := range []string{filepath.Dir(a.o.Dir), a.o.Dir} { // both may be new
+		if err := vfs.MakeFolder(fsys, labelArchive, dir); err != nil {
+			return err
+		}
+	}
+	a.made = true
+	return nil
+}
+
+// followed is a segment with the one behind it, nil when there is none yet.
+type followed struct {
+	*segment
+	next *segment
+}
+
 // copyFull copies full segments in order.
-func (a *archiver) copyFull(full []*segment) (err error) {
+func (a *archiver) copyFull(full []followed) (err error) {
 	l := a.l
 	for _, s := range full {
 		if err == nil {
@@ -183,16 +213,52 @@ func (a *archiver) copyFull(full []*segment) (err error) {
 	return err
 }
 
+// groupsEnd returns where the groups of a segment end, which is upto; upto == the segment's size says that it is not known. Then the
+// next segment's first group says whether the last one found is the last there was.
+func (s followed) groupsEnd(upto int64) (int64, error) {
+	end, err := lastGroup(s.segment, upto)
+	if err != nil || end == upto {
+		return end, err
+	}
+	whole := upto == s.size
+	if whole && s.next != nil {
+		var w window
+		_, g, err := w.group(s.next, segmentHeader)
+		if err != nil && !errors.Is(err, errNoGroup) {
+			return 0, err
+		}
+		whole = err != nil || g.prevEnd == s.base+Position(end)
+	}
+	if !whole {
+		return 0, &CorruptError{File: s.file.Name(), Offset: end, Reason: "no valid group here while the log is archived"}
+	}
+	return end, nil
+}
+
+// syncSource makes durable what is about to be archived, where a commit does not wait for that: an archive that is ahead of the
+// log would go on otherwise than the log does after a loss of power.
+func (a *archiver) syncSource(s *segment) error {
+	l := a.l
+	if l.o.Mode == SyncAlways {
+		return nil
+	}
+	err := s.file.Sync(labelSync)
+	if vfs.SyncFailed(err) {
+		l.fail(err) // the writer's next sync would not say so any more
+	}
+	return err
+}
+
 // copySegment copies the groups of a segment, which end at upto, into a file that appears when it is whole and durable.
-// upto == the segment's size says that the end is not known.
-func (a *archiver) copySegment(s *segment, upto int64, suffix string) error {
+// upto: see followed.groupsEnd.
+func (a *archiver) copySegment(s followed, upto int64, suffix string) error {
 	fsys := a.l.o.FS
-	end, err := lastGroup(s, upto)
-	if err != nil {
+	if err := a.syncSource(s.segment); err != nil {
 		return err
 	}
-	if end != upto && upto != s.size {
-		return &CorruptError{File: s.file.Name(), Offset: end, Reason: "no valid group here while the log is archived"}
+	end, err := s.groupsEnd(upto)
+	if err != nil {
+		return err
 	}
 	name := segmentName(a.o.Dir, s.number) + suffix
 	if suffix == "" {

@@ -64,7 +64,10 @@ func listArchived(fsys vfs.FS, dirs []string) ([]archived, error) {
 	return list, nil
 }
 
-// openArchived opens a copy, which may be shorter than its segment was: size is that of the file.
+// errUnused: a file of a log that a crash has left while it was prepared.
+var errUnused = errors.New("the segment was never used")
+
+// openArchived opens a copy, which may be shorter than its segment was: size is that of the file. errUnused.
 func openArchived(fsys vfs.FS, c archived) (s *segment, full int64, err error) {
 	f, err := fsys.OpenRead(labelArchive, c.path)
 	if err != nil {
@@ -88,6 +91,12 @@ func openArchived(fsys vfs.FS, c archived) (s *segment, full int64, err error) {
 			err = &CorruptError{File: c.path, Reason: err.Error()}
 		}
 		s = &segment{number: number, base: base, size: size, file: f}
+	}
+	if damage := (*CorruptError)(nil); errors.As(err, &damage) {
+		_, e := findGroup(f, segmentHeader, size, func(g group) bool { return g.segment == c.number })
+		if errors.Is(e, errNoGroup) {
+			err = fmt.Errorf("%w: %w", errUnused, err)
+		}
 	}
 	if err != nil {
 		f.Close()
@@ -114,12 +123,18 @@ func ReadArchive(fsys vfs.FS, dirs []string, from Position, f func(Position, Ent
 			return fmt.Errorf("log archive %s: segment %d is missing before %s: %w", strings.Join(dirs, ", "), list[i-1].number+1, filepath.Base(c.path), ErrTruncated)
 		}
 		more, err := r.segment(c)
+		if errors.Is(err, errUnused) && !r.follows(list[i+1:]) {
+			break
+		}
 		if err != nil {
 			return err
 		}
 		if !more {
 			break
 		}
+	}
+	if !r.begun && r.passed < from && until.End == 0 {
+		return fmt.Errorf("log archive %s has no log at position %d: %w", strings.Join(dirs, ", "), from, ErrTruncated)
 	}
 	if r.end < until.End {
 		return fmt.Errorf("log archive %s ends at position %d, it says that it goes to %d: %w", strings.Join(dirs, ", "), r.end, until.End, ErrTruncated)
@@ -139,7 +154,26 @@ type archiveReader struct {
 	win    window
 }
 
-// segment reads one copy; more is false when the log ends in it.
+// follows tells whether any of the copies has been used, as far as they can be read.
+func (r *archiveReader) follows(list []archived) bool {
+	for _, c := range list {
+		s, _, err := openArchived(r.fsys, c)
+		if errors.Is(err, errUnused) {
+			continue
+		}
+		if err != nil {
+			return true
+		}
+		_, _, err = new(window).group(s, segmentHeader)
+		s.file.Close()
+		if !errors.Is(err, errNoGroup) {
+			return true
+		}
+	}
+	return false
+}
+
+// segment reads one copy; more is false when the log ends in it. errUnused.
 func (r *archiveReader) segment(c archived) (more bool, err error) {
 	s, full, err := openArchived(r.fsys, c)
 	if err != nil {
@@ -170,6 +204,11 @@ func (r *archiveReader) segment(c archived) (more bool, err error) {
 	}
 	if err := r.mustEnd(s, full, off); err != nil {
 		return false, err
+	}
+	if n == 0 && off > segmentHeader && s.size == full { // the log's own file: then it has to end where the backup was taken
+		if end, err := lastGroup(s, off); err != nil || end != off {
+			return false, errors.Join(fmt.Errorf("log %s has no group that ends at position %d, it is not that of the backup: %w", c.path, r.from, ErrTruncated), err)
+		}
 	}
 	// Prepared and never written: the log ends before.
 	return n > 0 || off > segmentHeader, nil

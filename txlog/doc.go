@@ -28,6 +28,7 @@
 //	I4  OnDurable(seq) returns before any Wait(seq) does.
 //	I5  A group never crosses a segment border; the tail of a segment that the next group does not fit into is left as it
 //	    is: zero, or what a recycled segment had there, which never verifies.
+//	I6  What the archive has is on disk in the log as well, as long as the log keeps it.
 //
 // # Goroutines
 //

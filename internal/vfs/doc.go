@@ -20,6 +20,7 @@
 // # Files
 //
 //	vfs.go    FS, File, Label
+//	folder.go making folders durably
 //	writesync.go writing and syncing in one call; startwrite.go writing ahead of a sync
 //	os.go     the real file system
 //	mem.go    the memory file system

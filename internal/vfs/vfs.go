@@ -73,7 +73,7 @@ func SyncFailed(err error) bool {
 		return false
 	}
 	switch p.Op {
-	case "fdatasync", string(OpSync), string(OpSyncDir):
+	case "fdatasync", opWriteSync, string(OpSync), string(OpSyncDir):
 		return true
 	}
 	return false

@@ -46,3 +46,42 @@ func TestWriteSyncFaults(t *testing.T) {
 		}
 	}
 }
+
+// noCall is a file of a file system that does not know the one call.
+type noCall struct {
+	File
+	asked int
+}
+
+func (f *noCall) writeSync([]byte, int64) error {
+	f.asked++
+	return errNoWriteSync
+}
+
+// Where the one call is not known the two are made, and it is not tried again.
+func TestWriteSyncWithoutTheCall(t *testing.T) {
+	defer noWriteSync.Store(noWriteSync.Load())
+	noWriteSync.Store(false)
+	m := NewMem()
+	f := &noCall{File: create(t, m, "/f", "")}
+	must(t, m.SyncDir(lab, "/"))
+	must(t, WriteSync(f, "w", "s", []byte("on"), 0))
+	must(t, WriteSync(f, "w", "s", []byte("ce"), 2))
+	if got := contentsOf(t, m.CrashClone(CrashOptions{}), "/f"); got != "once" || f.asked != 1 {
+		t.Errorf("after a crash the file holds %q, the call was tried %d times", got, f.asked)
+	}
+}
+
+// A failure of the one call is one of a sync: the server has to stop.
+func TestWriteSyncFailureIsThatOfASync(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	f, err := OS.Create(lab, name)
+	must(t, err)
+	must(t, f.Close())
+	f, err = OS.OpenRead(lab, name) // a descriptor that cannot be written
+	must(t, err)
+	defer f.Close()
+	if err := f.(syncWriter).writeSync([]byte("x"), 0); !SyncFailed(err) {
+		t.Errorf("%v is not taken for a failed sync", err)
+	}
+}
