@@ -35,10 +35,12 @@ func (db *Database) noteDropped() error {
 	return vfs.WriteFileAtomic(db.eng.o.FS, labelArchive, o.Dir, filepath.Join(o.Dir, droppedFile), []byte(time.Now().UTC().Format(time.RFC3339Nano)+"\n"))
 }
 
-// moment returns a time such that every commit with an earlier one is in the log, and every later commit has a later one.
+// moment returns a time such that every commit with that one or an earlier one is in the log, and every later commit has a later
+// one. Commits know their time to the microsecond.
 func (db *Database) moment() (t time.Time) {
 	_ = db.exclusive(func() error { // it has no error of its own
-		t = time.Now()
+		db.now = max(db.now, uint64(time.Now().UnixMicro()))
+		t = time.UnixMicro(int64(db.now) - 1)
 		return nil
 	})
 	return t

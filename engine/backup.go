@@ -42,7 +42,8 @@ type DatabaseHead struct {
 	LogFrom txlog.Position `json:"logFrom"`
 	// Shared: the log was that of a cluster, LogFrom is not a position of a local one.
 	Shared bool `json:"shared,omitempty"`
-	// Pinned is when the state was taken: no commit that it lacks is earlier, apart from clocks that were set.
+	// Pinned is when the state was taken: no commit in it is later, apart from clocks that were set. It may lack commits that are a
+	// little earlier and were not durable yet.
 	Pinned time.Time `json:"pinned"`
 	Trees  int       `json:"trees"`
 	Rows   int64     `json:"rows"`
@@ -154,12 +155,12 @@ func (e *Engine) pinStates(names []string) (states []*pinnedState, err error) {
 	defer e.mu.RUnlock()
 	var dbs []*Database
 	for name, db := range e.byName {
-		if db.oid != systemOID && (len(names) == 0 || slices.Contains(names, name)) {
+		if db.oid != systemOID && !db.dropping && (len(names) == 0 || slices.Contains(names, name)) {
 			dbs = append(dbs, db)
 		}
 	}
 	for _, n := range names {
-		if db := e.byName[n]; db == nil || db.oid == systemOID {
+		if db := e.byName[n]; db == nil || db.oid == systemOID || db.dropping {
 			return nil, fmt.Errorf("%q: %w", n, ErrNoDatabase)
 		}
 	}

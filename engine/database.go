@@ -26,6 +26,8 @@ type Database struct {
 	dir  string
 	name atomic.Pointer[string]
 
+	dropping bool // guarded by Engine.mu: nobody finds it any more
+
 	store   *storage.Store
 	log     txlog.Log
 	verify  func() error // that this node leads; nil when no other can

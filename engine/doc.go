@@ -43,6 +43,7 @@
 //	state.go       the whole state as a stream
 //	transfer.go    the state of one node for another
 //	backup.go      states of all databases as one stream; backupcheck.go verifies it
+//	drop.go        dropping a database; what of one is made or gone and not in the list
 //	restore.go     a data folder from a backup; pointintime.go up to where in the archived log
 //	session.go     Session: floors, slots, advisory locks
 //	token.go       transactions that are applied once, by their clients' tokens

@@ -100,7 +100,7 @@ func (e *Engine) openAll() error {
 		if len(oids) > 0 {
 			return fmt.Errorf("open %s: the system database is missing", e.o.Dir)
 		}
-		if err := makeDatabaseFolder(&e.o, systemOID, ""); err != nil {
+		if err := makeDatabaseFolder(&e.o, systemOID, "", false); err != nil {
 			return fmt.Errorf("make the system database: %w", err)
 		}
 		oids = append(oids, systemOID)
@@ -157,7 +157,7 @@ func (e *Engine) System() *Database {
 func (e *Engine) Database(name string) (*Database, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if db := e.byName[name]; db != nil {
+	if db := e.byName[name]; db != nil && !db.dropping {
 		return db, nil
 	}
 	return nil, fmt.Errorf("%q: %w", name, ErrNoDatabase)
@@ -197,7 +197,7 @@ func (e *Engine) each(f func(*Database)) {
 }
 
 // CreateDatabase makes an empty database with a name and number that no other has, and opens it. A crash leaves all of
-// it or nothing.
+// it or nothing. It is marked as one that the list of databases may not have until SettleDatabase is called.
 func (e *Engine) CreateDatabase(name string, oid uint32) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -212,7 +212,7 @@ func (e *Engine) CreateDatabase(name string, oid uint32) error {
 			return sqlerr.Internal("database number %d is in use by \"%s\"", oid, db.Name())
 		}
 	}
-	if err := makeDatabaseFolder(&e.o, oid, name); err != nil {
+	if err := makeDatabaseFolder(&e.o, oid, name, e.o.OpenLog == nil); err != nil {
 		return fmt.Errorf("make database %q: %w", name, err)
 	}
 	db, err := e.openDatabase(oid)
@@ -220,43 +220,6 @@ func (e *Engine) CreateDatabase(name string, oid uint32) error {
 		return err
 	}
 	e.byName[name] = db
-	return nil
-}
-
-// DropDatabase closes a database and removes its folder: 3D000 when there is none, 55006 while sessions use it.
-func (e *Engine) DropDatabase(name string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	db := e.byName[name]
-	if db == nil || db.oid == systemOID {
-		return sqlerr.New(sqlerr.UndefinedDatabase, "database \"%s\" does not exist", name)
-	}
-	db.sessMu.Lock()
-	n := len(db.sessions)
-	db.sessMu.Unlock()
-	if n > 0 {
-		return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", name).
-			WithDetail("There are %d other sessions using the database.", n)
-	}
-	delete(e.byName, name)
-	if err := db.close(false); err != nil {
-		e.o.Logger.Warn("closing a dropped database failed", "database", name, "error", err)
-	}
-	if err := db.noteDropped(); err != nil {
-		e.o.Logger.Warn("the log archive does not say that a database was dropped", "database", name, "error", err)
-	}
-	dropped := db.dir + suffixDrop
-	if err := e.o.FS.Rename(labelFolder, db.dir, dropped); err != nil {
-		return fmt.Errorf("drop database %q: %w", name, err)
-	}
-	if err := e.o.FS.SyncDir(labelFolder, filepath.Dir(db.dir)); err != nil {
-		return fmt.Errorf("drop database %q: %w", name, err)
-	}
-	for _, d := range append(outside(&e.o, db.oid), dropped) {
-		if err := removeTree(e.o.FS, d); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -22,9 +22,9 @@ import (
 //
 //	herd.lock         locked while a server uses the folder
 //	FORMAT            one line, "herd 3"
-//	IDENTITY          a random number that no other folder has: which history of commits this is
+//	IDENTITY          a random number that no other folder has: which history of commits this is; a line with its CRC32C
 //	RESTORING         a restore has begun and not ended
-//	db/<number>/      one database: name, manifest, data/, log/
+//	db/<number>/      one database: name, manifest, data/, log/; UNLISTED while it is being made or dropped
 const (
 	lockFile      = "herd.lock"
 	formatFile    = "FORMAT"
@@ -32,6 +32,7 @@ const (
 	restoringFile = "RESTORING"
 	dbFolder      = "db"
 	nameFile      = "name"
+	unlistedFile  = "UNLISTED" // what the list of databases says at the next start decides whether it is one
 	dataFolder    = "data"
 	logFolder     = "log"
 
@@ -61,10 +62,7 @@ var (
 
 // lockFolder makes dir when it is missing, locks it and checks its format.
 func lockFolder(fsys vfs.FS, dir string) (io.Closer, error) {
-	if err := fsys.MkdirAll(labelFolder, dir); err != nil {
-		return nil, fmt.Errorf("make data folder %s: %w", dir, err)
-	}
-	if err := fsys.SyncDir(labelFolder, filepath.Dir(filepath.Clean(dir))); err != nil {
+	if err := vfs.MakeFolder(fsys, labelFolder, dir); err != nil {
 		return nil, fmt.Errorf("make data folder %s: %w", dir, err)
 	}
 	l, err := fsys.Lock(labelFolder, filepath.Join(dir, lockFile))
@@ -112,11 +110,19 @@ func readIdentity(fsys vfs.FS, dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", name, err)
 	}
-	id := strings.TrimSpace(string(p))
+	id, sum, _ := strings.Cut(string(p), "\n")
 	if len(id) != 2*identityBytes || strings.Trim(id, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("read %s: not an identity: %w", name, storage.ErrCorrupt)
 	}
+	if sum != "" && sum != identitySum(id) { // earlier ones have none
+		return "", fmt.Errorf("read %s: its checksum does not match: %w", name, storage.ErrCorrupt)
+	}
 	return id, nil
+}
+
+// identitySum is the line that follows an identity.
+func identitySum(id string) string {
+	return fmt.Sprintf("%08x\n", crc32.Checksum([]byte(id), castagnoli))
 }
 
 const identityBytes = 8
@@ -126,7 +132,7 @@ func newIdentity(fsys vfs.FS, dir string) (string, error) {
 	var raw [identityBytes]byte
 	rand.Read(raw[:]) // never fails
 	id := hex.EncodeToString(raw[:])
-	return id, vfs.WriteFileAtomic(fsys, labelFolder, dir, filepath.Join(dir, identityFile), []byte(id+"\n"))
+	return id, vfs.WriteFileAtomic(fsys, labelFolder, dir, filepath.Join(dir, identityFile), []byte(id+"\n"+identitySum(id)))
 }
 
 // checkFormat reads FORMAT, or writes it into a new folder.
@@ -212,8 +218,9 @@ func outside(o *Options, oid uint32) (dirs []string) {
 	return dirs
 }
 
-// makeDatabaseFolder makes the folder of a new database: complete under another name first.
-func makeDatabaseFolder(o *Options, oid uint32, name string) error {
+// makeDatabaseFolder makes the folder of a new database: complete under another name first. unlisted marks it as one that the
+// list of databases may not have.
+func makeDatabaseFolder(o *Options, oid uint32, name string, unlisted bool) error {
 	fsys, base := o.FS, o.Dir
 	dir := dbDir(base, oid)
 	tmp := dir + suffixNew
@@ -224,11 +231,8 @@ func makeDatabaseFolder(o *Options, oid uint32, name string) error {
 		if err := removeTree(fsys, d); err != nil {
 			return err
 		}
-		if err := fsys.MkdirAll(labelFolder, d); err != nil {
-			return err
-		}
-		for _, p := range []string{filepath.Dir(d), filepath.Dir(filepath.Dir(d))} {
-			if err := fsys.SyncDir(labelFolder, p); err != nil {
+		for _, p := range []string{filepath.Dir(d), d} { // both may be new
+			if err := vfs.MakeFolder(fsys, labelFolder, p); err != nil {
 				return err
 			}
 		}
@@ -241,6 +245,11 @@ func makeDatabaseFolder(o *Options, oid uint32, name string) error {
 	if err := writeName(fsys, tmp, name); err != nil {
 		return err
 	}
+	if unlisted {
+		if err := markUnlisted(fsys, tmp); err != nil {
+			return err
+		}
+	}
 	if err := fsys.SyncDir(labelFolder, tmp); err != nil {
 		return err
 	}
@@ -248,6 +257,11 @@ func makeDatabaseFolder(o *Options, oid uint32, name string) error {
 		return err
 	}
 	return fsys.SyncDir(labelFolder, filepath.Join(base, dbFolder))
+}
+
+// markUnlisted marks a database's folder.
+func markUnlisted(fsys vfs.FS, dir string) error {
+	return vfs.WriteFileAtomic(fsys, labelFolder, dir, filepath.Join(dir, unlistedFile), nil)
 }
 
 // removeTree removes a folder with all it holds; a folder that is not there is no error.

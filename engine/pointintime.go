@@ -110,7 +110,7 @@ func (r *Restore) later() error {
 	if r.to == nil || len(r.o.Databases) > 0 {
 		return nil
 	}
-	names := map[uint32]string{}
+	names := map[uint32]string{} // of the folders: two may not have one, also when one was dropped before the other was made
 	for _, dir := range r.to.archives {
 		dir = filepath.Join(dir, r.head.Identity)
 		list, err := r.o.FS.ReadDir(labelArchive, dir)
@@ -123,16 +123,31 @@ func (r *Restore) later() error {
 		for _, n := range list {
 			oid, ok := parseOID(n)
 			known := slices.ContainsFunc(r.head.Databases, func(d DatabaseHead) bool { return d.OID == oid })
-			if ok && !known && oid >= r.nextOID {
-				if names[oid], err = readName(r.o.FS, filepath.Join(dir, n)); err != nil {
-					return err
-				}
+			if !ok || known {
+				continue
+			}
+			if has, err := r.o.FS.ReadDir(labelArchive, filepath.Join(dir, n)); err != nil {
+				return fmt.Errorf("read log archive %s: %w", filepath.Join(dir, n), err)
+			} else if len(has) == 0 { // made, and nothing was archived yet
+				continue
+			}
+			if wanted, err := r.madeSince(oid); err != nil {
+				return err
+			} else if !wanted {
+				continue
+			}
+			if names[oid], err = readName(r.o.FS, filepath.Join(dir, n)); err != nil {
+				return err
 			}
 		}
 	}
 	for _, oid := range slices.Sorted(maps.Keys(names)) {
-		r.at = DatabaseHead{Name: names[oid], OID: oid}
-		if err := r.make(oid, names[oid]); err != nil {
+		name := names[oid]
+		if slices.ContainsFunc(r.done, func(d RestoredDatabase) bool { return d.Name == name }) { // the list of databases decides whose it is
+			name = fmt.Sprintf("%s of number %d", name, oid)
+		}
+		r.at = DatabaseHead{Name: name, OID: oid}
+		if err := r.make(oid, name); err != nil {
 			return err
 		}
 		if err := r.complete(r.db.store.Base(), 0); err != nil {
@@ -140,6 +155,34 @@ func (r *Restore) later() error {
 		}
 	}
 	return nil
+}
+
+// madeSince tells whether a database that the backup does not have was made after it. Its number may be older: it is drawn before
+// the database is there.
+func (r *Restore) madeSince(oid uint32) (bool, error) {
+	if oid >= r.nextOID {
+		return true, nil
+	}
+	first := time.Time{}
+	found := errors.New("found")
+	err := txlog.ReadArchive(r.o.FS, r.archiveDirs(oid), 0, func(_ txlog.Position, e txlog.Entry) error {
+		if first = commitTime(&e); first.IsZero() {
+			return nil
+		}
+		return found
+	})
+	if errors.Is(err, txlog.ErrTruncated) { // it was there before the log was archived
+		return false, nil
+	}
+	if err != nil && !errors.Is(err, found) {
+		return false, err
+	}
+	for _, d := range r.head.Databases {
+		if first.Before(d.Pinned.Truncate(time.Microsecond)) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // commitTime returns the time of a Commit entry, the zero time when it has none.

@@ -84,14 +84,8 @@ func BeginRestore(o RestoreOptions) (*Restore, error) {
 // markRestoring makes the folder and its mark before anything else is in it.
 func markRestoring(o *Options) (io.Closer, error) {
 	fsys := o.FS
-	if err := fsys.MkdirAll(labelFolder, o.Dir); err != nil {
+	if err := vfs.MakeFolder(fsys, labelFolder, o.Dir); err != nil {
 		return nil, err
-	}
-	parent := filepath.Dir(filepath.Clean(o.Dir))
-	for _, dir := range []string{parent, filepath.Dir(parent)} { // both may be new
-		if err := fsys.SyncDir(labelFolder, dir); err != nil {
-			return nil, err
-		}
 	}
 	f, err := fsys.Create(labelFolder, filepath.Join(o.Dir, restoringFile))
 	if err != nil {
@@ -209,7 +203,7 @@ func (r *Restore) begin(p []byte) (err error) {
 // make makes a database's folder and opens its store.
 func (r *Restore) make(oid uint32, name string) error {
 	o := &r.o.Options
-	if err := makeDatabaseFolder(o, oid, name); err != nil {
+	if err := makeDatabaseFolder(o, oid, name, false); err != nil {
 		return fmt.Errorf("make database %q: %w", name, err)
 	}
 	db := &Database{eng: r.eng, oid: oid, dir: dbDir(o.Dir, oid)}

@@ -181,8 +181,14 @@ func (p *stateParser) record(b []byte) (n int, err error) {
 	if !p.Begun {
 		return p.begin(b)
 	}
-	size := map[byte]int{'t': 5, 'r': 5, 's': 17, 'e': 13}[b[0]]
-	if size == 0 {
+	size := 5 // of 't' and 'r' before what follows
+	switch b[0] {
+	case 't', 'r':
+	case 's':
+		size = 17
+	case 'e':
+		size = 13
+	default:
 		return 0, p.damaged("unknown record %d", b[0])
 	}
 	if len(b) < size {

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"herd/engine"
@@ -59,9 +61,10 @@ func (s *Session) createDatabase(st *ast.CreateDatabase) error {
 	return s.srv.createDatabase(d)
 }
 
-// createDatabase makes the database's store, then its row: a crash in between leaves a folder that the next start removes.
+// createDatabase makes the database's store, then its row. A crash in between leaves a store that the list does not have: the next
+// start removes it, see settle. Nodes of a cluster keep it, and its name stays taken.
 func (srv *Server) createDatabase(d *catalog.Database) error {
-	id, err := srv.engine.System().NewOID()
+	id, err := srv.newDatabaseNumber()
 	if err != nil {
 		return err
 	}
@@ -72,13 +75,68 @@ func (srv *Server) createDatabase(d *catalog.Database) error {
 	if err = srv.await(id); err == nil {
 		err = srv.bootstrapDatabase(d.Name)
 	}
+	listed := false
 	if err == nil {
 		err = srv.systemTx(func(w *catalog.Writer) error { return w.CreateDatabase(d) })
+		listed = err == nil || srv.unknown(err)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		if err := srv.engine.SettleDatabase(d.Name); err != nil { // the list has it, which the next start looks at
+			srv.log.Warn("a database that was made is still marked as new", "database", d.Name, "error", err)
+		}
+	case !listed:
 		_ = srv.dropStore(d.Name, id) // the first error is the one to tell
 	}
 	return err
+}
+
+// newDatabaseNumber returns a number that no store has: a crash may have left one whose number was not recorded.
+func (srv *Server) newDatabaseNumber() (uint32, error) {
+	for {
+		id, err := srv.engine.System().NewOID()
+		if err != nil || !slices.ContainsFunc(srv.engine.Databases(), func(d engine.DatabaseInfo) bool { return d.OID == id }) {
+			return id, err
+		}
+	}
+}
+
+// unknown tells whether a transaction that ended with err may have been committed nevertheless: the log has failed, or another node
+// has taken over.
+func (srv *Server) unknown(err error) bool {
+	e := (*sqlerr.Error)(nil)
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Code == sqlerr.TransactionResolutionUnknown || srv.opts.Cluster == nil && e.Severity == sqlerr.SeverityFatal
+}
+
+// settle makes what a crash has left in the making or dropping of a database agree with the list of databases.
+func (srv *Server) settle() error {
+	left, err := srv.engine.Unsettled()
+	if err != nil || srv.opts.Cluster != nil {
+		return err
+	}
+	rows, err := srv.systemReader().Databases()
+	if err != nil {
+		return err
+	}
+	for _, d := range srv.engine.Databases() {
+		listed := slices.ContainsFunc(rows, func(r *catalog.Database) bool { return uint32(r.OID) == d.OID })
+		switch marked := slices.Contains(left, d); {
+		case marked && listed:
+			err = srv.engine.SettleDatabase(d.Name)
+		case marked:
+			err = srv.engine.DropDatabase(d.Name)
+			srv.log.Info("removed a database that was being made or dropped when the server ended", "database", d.Name, "number", d.OID, "error", err)
+		case !listed: // its row is lost with the log's last entries; what is in it may be all there is left
+			srv.log.Error("the list of databases lacks one whose folder is there; it is kept, and its name stays taken", "database", d.Name, "folder", d.OID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // await waits until a database that was just made takes commits, which takes an election when several nodes share it.
@@ -94,7 +152,15 @@ func (srv *Server) await(oid uint32) error {
 
 // dropStore removes a database's store, on all nodes that have it.
 func (srv *Server) dropStore(name string, oid uint32) error {
-	if err := srv.engine.DropDatabase(name); err != nil || srv.opts.Cluster == nil {
+	d, err := srv.engine.BeginDrop(name)
+	if err != nil {
+		return err
+	}
+	return srv.finishDrop(d, name, oid)
+}
+
+func (srv *Server) finishDrop(d *engine.Drop, name string, oid uint32) error {
+	if err := d.Finish(); err != nil || srv.opts.Cluster == nil {
 		return err
 	}
 	if err := srv.opts.Cluster.Dropped(oid); err != nil {
@@ -167,11 +233,38 @@ func (s *Session) dropDatabase(st *ast.DropDatabase) error {
 	if err := s.evict(st); err != nil {
 		return err
 	}
-	if err := s.srv.systemTx(func(w *catalog.Writer) error { return w.DropDatabase(d) }); err != nil {
+	return s.srv.dropDatabase(d)
+}
+
+// dropDatabase takes a database off the list and removes its store. Nobody can connect to it from the first step on; a crash in
+// between is settled at the next start.
+func (srv *Server) dropDatabase(d *catalog.Database) error {
+	if !slices.ContainsFunc(srv.engine.Databases(), func(x engine.DatabaseInfo) bool { return x.OID == uint32(d.OID) }) {
+		return srv.unlist(d) // its store went, and that its row went was lost with the log's last entries
+	}
+	drop, err := srv.engine.BeginDrop(d.Name)
+	if err != nil {
 		return err
 	}
-	s.srv.catalogs.forget(uint32(d.OID))
-	return s.srv.dropStore(st.Name, uint32(d.OID))
+	if err := srv.unlist(d); err != nil {
+		drop.Cancel()
+		if !srv.unknown(err) {
+			if e := srv.engine.SettleDatabase(d.Name); e != nil {
+				srv.log.Warn("a database that was not dropped is still marked as if it were", "database", d.Name, "error", e)
+			}
+		}
+		return err
+	}
+	return srv.finishDrop(drop, d.Name, uint32(d.OID))
+}
+
+// unlist takes a database off the list.
+func (srv *Server) unlist(d *catalog.Database) error {
+	err := srv.systemTx(func(w *catalog.Writer) error { return w.DropDatabase(d) })
+	if err == nil {
+		srv.catalogs.forget(uint32(d.OID))
+	}
+	return err
 }
 
 // evict makes sure that nobody uses the database: with FORCE its sessions end, else those that stay are a 55006.
@@ -274,31 +367,46 @@ func (srv *Server) Bootstrap() error {
 	if !fresh {
 		return srv.resume()
 	}
+	first := map[string]uint32{"template1": 1, "postgres": 5}
+	for name, id := range first {
+		if err := srv.makeFirst(name, id); err != nil {
+			return err
+		}
+	}
+	// Last: with these rows the folder is not fresh any more.
 	err = srv.inTx(sys, func(w *catalog.Writer) error {
 		return catalog.BootstrapShared(w, "postgres", srv.opts.Password)
 	})
-	if err != nil {
+	for name := range first {
+		if err == nil {
+			err = srv.engine.SettleDatabase(name)
+		}
+	}
+	return err
+}
+
+// makeFirst makes one of the first databases, or what a crash has left undone of it.
+func (srv *Server) makeFirst(name string, oid uint32) error {
+	if _, err := srv.engine.Database(name); err != nil {
+		if err := srv.engine.CreateDatabase(name, oid); err != nil {
+			return err
+		}
+	}
+	if err := srv.await(oid); err != nil {
 		return err
 	}
-	for name, id := range map[string]uint32{"template1": 1, "postgres": 5} {
-		if _, err := srv.engine.Database(name); err == nil {
-			continue
-		}
-		if err := srv.engine.CreateDatabase(name, id); err != nil {
-			return err
-		}
-		if err := srv.await(id); err != nil {
-			return err
-		}
-		if err := srv.bootstrapDatabase(name); err != nil {
-			return err
-		}
+	db, err := srv.engine.Database(name)
+	if err != nil || (systemSource{db}).hasTrees() {
+		return err
 	}
-	return nil
+	return srv.bootstrapDatabase(name)
 }
 
 // resume puts the databases of a data folder in order that a server has left.
 func (srv *Server) resume() error {
+	if err := srv.settle(); err != nil {
+		return err
+	}
 	for _, d := range srv.engine.Databases() {
 		if err := srv.Resume(d.OID); err != nil {
 			return err

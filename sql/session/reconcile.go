@@ -54,6 +54,9 @@ func (srv *Server) Reconcile() (r Reconciled, err error) {
 			if err := srv.bootstrapDatabase(row.Name); err != nil {
 				return r, err
 			}
+			if err := srv.engine.SettleDatabase(row.Name); err != nil {
+				return r, err
+			}
 			r.Made = append(r.Made, row.Name)
 			continue
 		}
