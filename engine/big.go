@@ -269,7 +269,8 @@ func (t *Tx) mergeFork(fork *storage.Fork, catch *catchUp) error {
 func (t *Tx) finishFork(fork *storage.Fork, catch *catchUp, room txlog.Reservation, moves map[string][]byte) error {
 	s, db := t.s, t.s.db
 	r := &s.req
-	if err := db.mayOrder(commitKind); err != nil {
+	r.kind, r.session = commitKind, s
+	if err := db.mayOrder(r); err != nil {
 		return err
 	}
 	if t.iso == Serializable {

@@ -20,6 +20,7 @@ type request struct {
 	payload []byte
 	room    txlog.Reservation
 	owner   *lock.Owner  // whose locks go once the entry is ordered; may be nil
+	session *Session     // that asks; nil: none
 	tx      *Tx          // of a Commit
 	alone   func() error // instead of an entry: runs as the only thing the leader does
 
@@ -110,7 +111,7 @@ func (db *Database) order(batch []*request) {
 	q := &db.queue
 	live := q.live[:0]
 	for _, r := range batch {
-		if r.err = db.mayOrder(r.kind); r.err != nil {
+		if r.err = db.mayOrder(r); r.err != nil {
 			continue
 		}
 		if r.tx != nil && r.tx.iso == Serializable {
@@ -303,11 +304,20 @@ func (db *Database) reserve(bytes int, class txlog.Class) (txlog.Reservation, er
 
 // logOnly orders an entry without changes, and returns its number.
 func (db *Database) logOnly(kind txlog.Kind, payload []byte, class txlog.Class) (txlog.Seq, error) {
+	return db.logFor(nil, kind, payload, class)
+}
+
+// log is logOnly for a session: nothing is ordered for one whose state was lost with the leadership.
+func (s *Session) log(kind txlog.Kind, payload []byte, class txlog.Class) (txlog.Seq, error) {
+	return s.db.logFor(s, kind, payload, class)
+}
+
+func (db *Database) logFor(s *Session, kind txlog.Kind, payload []byte, class txlog.Class) (txlog.Seq, error) {
 	room, err := db.reserve(len(payload), class)
 	if err != nil {
 		return 0, err
 	}
-	r := &request{kind: kind, payload: payload, room: room, wake: make(chan bool, 1)}
+	r := &request{kind: kind, payload: payload, room: room, session: s, wake: make(chan bool, 1)}
 	db.submit(r)
 	return r.seq, r.err
 }

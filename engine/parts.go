@@ -70,7 +70,7 @@ func (t *Tx) writePart() error {
 	if m.normal {
 		class = txlog.Normal
 	}
-	if _, err := db.logOnly(txlog.Part, m.buf, class); err != nil {
+	if _, err := t.s.log(txlog.Part, m.buf, class); err != nil {
 		if m.n == 0 { // nothing is there that the log has to keep
 			db.parts.aborted(t.id)
 		}

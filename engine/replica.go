@@ -85,10 +85,14 @@ func (db *Database) begin(epoch txlog.Epoch) error {
 	})
 }
 
-// mayOrder says why an entry cannot be ordered now. The leader of the queue calls it.
-func (db *Database) mayOrder(k txlog.Kind) error {
-	switch r := db.applier.role; {
-	case r == leading, r == opening && k == txlog.Open:
+// mayOrder says why an entry cannot be ordered now. The leader of the queue calls it. A session that was there before leadership was lost
+// stays refused when this node leads anew: what it has read and locked may not be there any more.
+func (db *Database) mayOrder(r *request) error {
+	if r.session != nil && r.session.losses != db.losses.Load() {
+		return db.notLeading()
+	}
+	switch role := db.applier.role; {
+	case role == leading, role == opening && r.kind == txlog.Open:
 		return nil
 	}
 	return db.notLeading()
@@ -128,6 +132,7 @@ func (a *applier) Follow() error {
 			return fmt.Errorf("return database %q to entry %d: %w", db.Name(), a.last, err)
 		}
 		db.moves.drop(applied.Seq())
+		db.sequences.rewind()
 		db.durSlot.Pin(back)
 		db.durable.Store(back)
 		db.setTip(back)
@@ -193,8 +198,13 @@ func (a *applier) Apply(batch []txlog.Entry) error {
 					continue
 				}
 				a.last = e.Seq // it is in tip
-				if e.Kind == txlog.Open {
+				switch e.Kind {
+				case txlog.Open:
 					a.epoch = e.Epoch
+				case txlog.SeqReserve:
+					if err := db.sequences.agree(e.Payload); err != nil {
+						return fmt.Errorf("entry %d: %w", e.Seq, err)
+					}
 				}
 				db.onDurable(e.Seq)
 				continue

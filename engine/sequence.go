@@ -39,15 +39,51 @@ type sequence struct {
 type sequences struct {
 	mu  sync.Mutex
 	all map[uint32]*sequence
+	// agreed is what applied entries of a log of several nodes say: all returns to it when leadership is lost.
+	agreed map[uint32]SequenceState
 }
 
-func (q *sequences) init() { q.all = map[uint32]*sequence{} }
+func (q *sequences) init() {
+	q.all, q.agreed = map[uint32]*sequence{}, map[uint32]SequenceState{}
+}
 
 // reset forgets all.
 func (q *sequences) reset() {
 	q.mu.Lock()
 	clear(q.all)
+	clear(q.agreed)
 	q.mu.Unlock()
+}
+
+// rewind gives up what was not agreed on: reservations that no other node knows, values that were set, sequences that were dropped.
+func (q *sequences) rewind() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.all)
+	for oid, st := range q.agreed {
+		q.all[oid] = &sequence{state: st, ahead: st}
+	}
+}
+
+// agree notes a SeqReserve entry that this node has ordered itself.
+func (q *sequences) agree(p []byte) error {
+	if len(p) != seqPayload {
+		return errPayload
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.agreeLocked(p)
+	return nil
+}
+
+func (q *sequences) agreeLocked(p []byte) (oid uint32, st SequenceState, dropped bool) {
+	oid, st, dropped = decodeSequence(p)
+	if dropped {
+		delete(q.agreed, oid)
+	} else {
+		q.agreed[oid] = st
+	}
+	return oid, st, dropped
 }
 
 func (q *sequences) get(oid uint32) *sequence {
@@ -83,19 +119,24 @@ func encodeSequence(oid uint32, last int64, called, dropped bool) []byte {
 	return binary.LittleEndian.AppendUint64(append(p, f), uint64(last))
 }
 
-// applySequence replays a SeqReserve entry.
+// decodeSequence is the inverse of encodeSequence.
+func decodeSequence(p []byte) (oid uint32, st SequenceState, dropped bool) {
+	st = SequenceState{Last: int64(binary.LittleEndian.Uint64(p[5:])), Called: p[4]&1 != 0}
+	return binary.LittleEndian.Uint32(p), st, p[4]&2 != 0
+}
+
+// apply replays a SeqReserve entry.
 func (q *sequences) apply(p []byte) error {
 	if len(p) != seqPayload {
 		return errPayload
 	}
-	oid := binary.LittleEndian.Uint32(p)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if p[4]&2 != 0 {
+	oid, st, dropped := q.agreeLocked(p)
+	if dropped {
 		delete(q.all, oid)
 		return nil
 	}
-	st := SequenceState{Last: int64(binary.LittleEndian.Uint64(p[5:])), Called: p[4]&1 != 0}
 	q.all[oid] = &sequence{state: st, ahead: st}
 	return nil
 }
@@ -143,7 +184,7 @@ func (s *Session) NextValue(oid uint32, sp SequenceSpec) (int64, error) {
 			}
 			ahead.Last = w
 		}
-		seq, err := db.logOnly(txlog.SeqReserve, encodeSequence(oid, ahead.Last, true, false), txlog.Normal)
+		seq, err := s.log(txlog.SeqReserve, encodeSequence(oid, ahead.Last, true, false), txlog.Normal)
 		if err != nil {
 			return 0, err
 		}
@@ -163,7 +204,7 @@ func (s *Session) SetSequence(oid uint32, last int64, called bool) error {
 	q := db.sequences.make(oid, SequenceState{})
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	seq, err := db.logOnly(txlog.SeqReserve, encodeSequence(oid, last, called, false), txlog.Normal)
+	seq, err := s.log(txlog.SeqReserve, encodeSequence(oid, last, called, false), txlog.Normal)
 	if err != nil {
 		return err
 	}
@@ -190,7 +231,7 @@ func (s *Session) DropSequence(oid uint32) error {
 	db.sequences.mu.Lock() // first: a checkpoint in between must not record it again
 	delete(db.sequences.all, oid)
 	db.sequences.mu.Unlock()
-	seq, err := db.logOnly(txlog.SeqReserve, encodeSequence(oid, 0, false, true), txlog.Shrinking)
+	seq, err := s.log(txlog.SeqReserve, encodeSequence(oid, 0, false, true), txlog.Shrinking)
 	if err != nil {
 		return err
 	}

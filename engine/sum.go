@@ -33,7 +33,7 @@ func (a *applier) SumUp() (txlog.Place, error) {
 	var at txlog.Place
 	r := &request{kind: txlog.Sum, room: room}
 	err = db.exclusive(func() error {
-		if err := db.mayOrder(txlog.Sum); err != nil {
+		if err := db.mayOrder(r); err != nil {
 			return err
 		}
 		trees := treeSums(db.tip.Load())

@@ -59,10 +59,14 @@ func (t *Tx) ClaimToken(token string) error {
 	case ok && len(v) == tokenValue:
 		use := TokenUse{time.UnixMicro(int64(binary.BigEndian.Uint64(v))), binary.BigEndian.Uint64(v[8:])}
 		// It is ordered. That it was committed may be told when it is safe.
-		if db := t.s.db; uint64(db.log.Durable()) < t.s.seen {
+		db := t.s.db
+		if uint64(db.log.Durable()) < t.s.seen {
 			if err := db.awaitDurable(txlog.Seq(t.s.seen)); err != nil {
 				return t.s.lost(err, false)
 			}
+		}
+		if db.losses.Load() != t.s.losses { // what is safe may be another leader's entry with that number
+			return t.s.lost(txlog.ErrLost, false)
 		}
 		return &TokenError{use}
 	}

@@ -513,7 +513,7 @@ func (t *Tx) commitSmall(cs storage.ChangeSet, class spaceClass) error {
 		return err
 	}
 	r := &s.req
-	r.kind, r.changes, r.payload, r.room, r.owner, r.tx = commitKind, cs, s.enc, room, s.own, t
+	r.kind, r.changes, r.payload, r.room, r.owner, r.session, r.tx = commitKind, cs, s.enc, room, s.own, s, t
 	for {
 		pin, err := db.touch(s, cs)
 		if err != nil {
