@@ -235,20 +235,50 @@ func (n *Node) handleAtLeader(r request) (answer, error) {
 	return answer{}, n.remove(r.ID)
 }
 
-// remove takes a node out of the cluster; the keepers of the groups take it out of theirs.
+// removePatience is how long the groups of the databases may take to let a removed node go.
+const removePatience = 8 * time.Second
+
+// remove takes a node out of the cluster; the keepers of the groups take it out of theirs. It returns when all have, so that the node may be
+// stopped then and the next one removed: a group that still counts on it could be left without a majority.
 func (n *Node) remove(id string) error {
 	x, ok := n.system.node(id)
 	if !ok {
-		return fmt.Errorf("there is no node %s", id)
+		return noSuchNode(id)
 	}
 	if id == n.o.ID {
-		return fmt.Errorf("node %s leads the cluster: transfer the leadership to another node first", id)
+		return refused("node %s leads the cluster: transfer the leadership to another node first", id)
 	}
 	if err := n.system.apply(command{Remove: x.ID}); err != nil {
 		return fmt.Errorf("remove node %s: %w", id, err)
 	}
-	return n.system.raft.RemoveServer(raft.ServerID(id), 0, raftTimeout).Error()
+	if err := n.system.raft.RemoveServer(raft.ServerID(id), 0, raftTimeout).Error(); err != nil {
+		n.o.Logger.Warn("take a node out of the system group", "node", id, "error", err) // its keeper will
+	}
+	err := n.until(removePatience, func() error { return n.countsOn(x) })
+	if err != nil {
+		return refused("node %s is removed, but %v; do not stop it before `herd cluster status` shows it nowhere", id, err)
+	}
+	return nil
 }
+
+// countsOn names a group that has a node as a member, as far as this one knows.
+func (n *Node) countsOn(x NodeInfo) error {
+	if isMember(n.system.raft, x.ID) {
+		return errors.New("the system group still counts on it")
+	}
+	for _, g := range n.allGroups() {
+		if isMember(g.raft, x.ID) {
+			return fmt.Errorf("database %q still counts on it", g.opening.Name)
+		}
+	}
+	return nil
+}
+
+func refused(format string, args ...any) error {
+	return &RefusedError{Reason: fmt.Sprintf(format, args...), Final: true}
+}
+
+func noSuchNode(id string) error { return refused("there is no node %s", id) }
 
 // Remove takes a node out of the cluster, Transfer gives the leaderships to a node ("" is any other), Drain gives those of a node
 // to others.
@@ -265,7 +295,7 @@ func (n *Node) Drain(id string) error {
 	}
 	x, ok := n.system.node(id)
 	if !ok {
-		return fmt.Errorf("there is no node %s", id)
+		return noSuchNode(id)
 	}
 	_, err := n.ask(x.Address, request{Op: opDrain})
 	return err
@@ -279,7 +309,7 @@ func (n *Node) transferTo(id string) error {
 	x, ok := n.system.node(id)
 	switch {
 	case !ok:
-		return fmt.Errorf("there is no node %s", id)
+		return noSuchNode(id)
 	case id == n.o.ID:
 		return nil
 	case !n.isVoter(n.system.raft, id):

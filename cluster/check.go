@@ -243,7 +243,7 @@ func differences(want, got []txlog.TreeSum) string {
 func (n *Node) Promote(id string) error {
 	state, _ := n.system.view()
 	if _, ok := state.Nodes[id]; !ok {
-		return fmt.Errorf("there is no node %s", id)
+		return noSuchNode(id)
 	}
 	var errs []error
 	for _, x := range state.Nodes {
@@ -265,7 +265,7 @@ func (n *Node) Promote(id string) error {
 func (n *Node) promoteHere(id string) error {
 	x, ok := n.system.node(id)
 	if !ok {
-		return fmt.Errorf("there is no node %s", id)
+		return noSuchNode(id)
 	}
 	promote := func(group uint32, r *raft.Raft) error {
 		if r.State() != raft.Leader || n.isVoter(r, id) {

@@ -423,10 +423,7 @@ func (g *Group) Close() error {
 	close(g.stop)
 	err := g.raft.Shutdown().Error()
 	g.done.Wait()
-	if t, ok := g.o.Transport.(raft.WithClose); ok {
-		err = errors.Join(err, t.Close())
-	}
-	return errors.Join(err, g.closeStores())
+	return errors.Join(err, closeTransport(g.o.Transport), g.closeStores())
 }
 
 // AddVoter makes a node with an instance (see NodeInfo) a voter of the group, which this one leads.

@@ -88,6 +88,9 @@ func (n *Node) admit(x NodeInfo) error {
 	}
 	old, known := n.system.node(x.ID)
 	if known && old.Instance != x.Instance {
+		if a, err := n.askFor(old.Address, request{Op: opProgress, OID: systemGroup}, askPatience); err == nil && a.Instance == old.Instance {
+			return refused("node %s runs already, at %s: a node with another folder needs a name of its own", x.ID, old.Address)
+		}
 		// It has lost its disk. As a voter it could elect a leader that lacks what it has acknowledged before.
 		n.o.Logger.Info("a node joins anew: it has another folder", "node", x.ID)
 		if err := n.system.raft.RemoveServer(raft.ServerID(x.ID), 0, raftTimeout).Error(); err != nil {
@@ -129,8 +132,13 @@ func (n *Node) announce() {
 
 // update has the system group's leader do something: this node, or one that is asked until some node knows the leader.
 func (n *Node) update(r request) error {
-	return n.until(raftTimeout, func() error {
+	var last error // why trying again would not help
+	err := n.until(raftTimeout, func() error {
 		_, err := n.handle(r)
+		if err != nil && isFinal(err) {
+			last = err
+			return nil
+		}
 		if !errors.Is(err, errNoLeader) {
 			return err
 		}
@@ -145,6 +153,7 @@ func (n *Node) update(r request) error {
 		}
 		return err
 	})
+	return errors.Join(err, last)
 }
 
 // Await returns when a database that was just made leads here and the cluster knows it.

@@ -105,7 +105,7 @@ func (n *Node) change(what string, group uint32, id raft.ServerID, err error) {
 
 // isCaughtUp asks a node how far it is.
 func (n *Node) isCaughtUp(group uint32, r *raft.Raft, x NodeInfo) bool {
-	a, err := n.ask(x.Address, request{Op: opProgress, OID: group})
+	a, err := n.askFor(x.Address, request{Op: opProgress, OID: group}, askPatience) // one that does not answer must not keep the others long
 	return err == nil && a.Known && a.Index+caughtUp >= r.CommitIndex() && a.Instance == x.Instance
 }
 
@@ -126,16 +126,27 @@ func (n *Node) handOver(oid uint32, g *Group, state systemState) {
 }
 
 func (n *Node) isVoter(r *raft.Raft, id string) bool {
+	s, ok := memberOf(r, id)
+	return ok && s.Suffrage == raft.Voter
+}
+
+func isMember(r *raft.Raft, id string) bool {
+	_, ok := memberOf(r, id)
+	return ok
+}
+
+// memberOf looks a node up in a group, as this one knows it.
+func memberOf(r *raft.Raft, id string) (raft.Server, bool) {
 	f := r.GetConfiguration()
 	if f.Error() != nil {
-		return false
+		return raft.Server{}, false
 	}
 	for _, s := range f.Configuration().Servers {
 		if string(s.ID) == id {
-			return s.Suffrage == raft.Voter
+			return s, true
 		}
 	}
-	return false
+	return raft.Server{}, false
 }
 
 // isServing tells whether the database leads and takes commits.

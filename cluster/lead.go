@@ -127,6 +127,11 @@ func (g *Group) lead(term uint64) {
 		g.mu.Unlock()
 		return
 	}
+	if g.raft.CurrentTerm() != term { // elected anew meanwhile: an epoch of the old term might be another node's
+		g.mu.Unlock()
+		g.forget(term)
+		return
+	}
 	g.leads = g.leads.next(term)
 	epoch := g.leads.epoch()
 	g.epoch, g.engine = epoch, epoch

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/hex"
@@ -24,8 +25,9 @@ type Options struct {
 	FS  vfs.FS
 	Dir string // the node's own files; the groups' are where their databases are
 	ID  string
-	// Address is where other nodes reach this one, and what it listens on; SQLAddress is where clients do.
+	// Address is what the node listens on for others, Advertise where they reach it, "": the same. SQLAddress is where clients do.
 	Address    string
+	Advertise  string
 	SQLAddress string
 	// Join is the address of any node of the cluster that a node with a new folder joins; "": it begins a cluster.
 	Join string
@@ -133,11 +135,11 @@ func (n *Node) open() (err error) {
 	}
 	l, t := n.transport(systemGroup)
 	n.layers[systemGroup], n.system.trans = l, t
-	n.done.Add(1)
-	go n.accept()
 	if err := n.system.open(n, !n.file.Member && n.o.Join == ""); err != nil {
 		return err
 	}
+	n.done.Add(1)
+	go n.accept() // what comes earlier waits in the socket: answers need the system group
 	if n.file.Member {
 		return nil
 	}
@@ -149,7 +151,7 @@ func (n *Node) open() (err error) {
 
 // self describes this node.
 func (n *Node) self() NodeInfo {
-	return NodeInfo{ID: n.o.ID, Instance: n.file.Instance, Address: n.o.Address, SQL: n.o.SQLAddress}
+	return NodeInfo{ID: n.o.ID, Instance: n.file.Instance, Address: cmp.Or(n.o.Advertise, n.o.Address), SQL: n.o.SQLAddress}
 }
 
 func (n *Node) readFile() error {
@@ -241,7 +243,12 @@ func (n *Node) OpenLog(x txlog.Opening) (txlog.Log, error) {
 		Logger: n.o.Logger,
 	}, x)
 	if err != nil {
-		return nil, err
+		n.mu.Lock()
+		if n.layers[x.Database] == l {
+			delete(n.layers, x.Database)
+		}
+		n.mu.Unlock()
+		return nil, errors.Join(err, closeTransport(t))
 	}
 	n.mu.Lock()
 	n.groups[x.Database] = g

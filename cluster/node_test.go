@@ -126,3 +126,82 @@ func TestRemovedNode(t *testing.T) {
 		t.Errorf("the node with an empty folder is known as %+v, %v", x, ok)
 	}
 }
+
+// A second node with the name of one that runs is refused: it would push the first one out. When that one is gone, it takes its place.
+func TestSameName(t *testing.T) {
+	first := openNode(t, Options{Dir: t.TempDir(), ID: "n1", Address: "127.0.0.1:0"})
+	if err := first.update(request{Op: opRegister, Database: &DatabaseInfo{OID: 5, Name: "postgres"}}); err != nil {
+		t.Fatal(err)
+	}
+	second := openNode(t, Options{Dir: t.TempDir(), ID: "n2", Address: "127.0.0.1:0", Join: first.o.Address})
+	third := Options{FS: vfs.OS, Dir: t.TempDir(), ID: "n2", Address: "127.0.0.1:0", Join: first.o.Address, Credentials: Credentials{Secret: "0123456789abcdef"}}
+	var refused *RefusedError
+	if _, err := OpenNode(third); !errors.As(err, &refused) || !refused.Final {
+		t.Errorf("a second node n2: %v", err)
+	}
+	if x, ok := first.system.node("n2"); !ok || x.Instance != second.file.Instance {
+		t.Errorf("node n2 is known as %+v, %v", x, ok)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x := openNode(t, third)
+	if y, ok := first.system.node("n2"); !ok || y.Instance != x.file.Instance {
+		t.Errorf("node n2 in place of the first one is known as %+v, %v", y, ok)
+	}
+}
+
+// Others reach a node at the address that it advertises; what can never succeed is not tried again.
+func TestAdvertise(t *testing.T) {
+	n := openNode(t, Options{Dir: t.TempDir(), ID: "n1", Address: "127.0.0.1:0", Advertise: "127.0.0.1:9"})
+	if x, ok := n.system.node("n1"); !ok || x.Address != "127.0.0.1:9" {
+		t.Errorf("the node is known as %+v", x)
+	}
+	began := time.Now()
+	if err := n.Remove("nobody"); err == nil || time.Since(began) > 5*time.Second {
+		t.Errorf("a node that is not there is removed after %v: %v", time.Since(began), err)
+	}
+}
+
+// A node that starts is asked at once, and again and again.
+func TestAskedWhileItStarts(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewClient(address, Credentials{Secret: "0123456789abcdef"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan int)
+	go func() {
+		answers := 0
+		for {
+			select {
+			case <-stop:
+				done <- answers
+				return
+			default:
+			}
+			if _, err := c.Status(); err == nil {
+				answers++
+			}
+		}
+	}()
+	dir := t.TempDir()
+	for range 5 {
+		n := openNode(t, Options{Dir: dir, ID: "n1", Address: address})
+		time.Sleep(50 * time.Millisecond)
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	if n := <-done; n == 0 {
+		t.Error("it has answered nothing")
+	}
+}

@@ -51,11 +51,15 @@ func (n *Node) Route(database string, client net.Addr) (net.Conn, error) {
 	return out, nil
 }
 
-// relayGrace is how long a relayed session stays on a node that leads no more, for the node itself to end it.
-const relayGrace = 2 * time.Second
+const (
+	// relayGrace is how long a relayed session stays on a node that leads no more, for the node itself to end it.
+	relayGrace = 2 * time.Second
+	// relayPatience is how long one stays while this node hears of no leader at all.
+	relayPatience = routePatience
+)
 
 // watchedConn is a relayed session's connection, which ends when another node leads the database and the one it goes to does not say
-// so: it may be stopped, or cut off.
+// so: it may be stopped, or cut off. It ends as well when this node is the one that is cut off.
 type watchedConn struct {
 	net.Conn
 	once sync.Once
@@ -74,7 +78,7 @@ func (n *Node) watched(nc net.Conn, g *Group, node string) net.Conn {
 		const often = 250 * time.Millisecond
 		tick := time.NewTicker(often)
 		defer tick.Stop()
-		for elsewhere := time.Duration(0); elsewhere < relayGrace; {
+		for elsewhere, nowhere := time.Duration(0), time.Duration(0); elsewhere < relayGrace && nowhere < relayPatience; {
 			select {
 			case <-c.gone:
 				return
@@ -82,10 +86,13 @@ func (n *Node) watched(nc net.Conn, g *Group, node string) net.Conn {
 				return
 			case <-tick.C:
 			}
-			if _, leader := g.raft.LeaderWithID(); leader != "" && string(leader) != node {
-				elsewhere += often
-			} else {
-				elsewhere = 0
+			switch _, leader := g.raft.LeaderWithID(); string(leader) {
+			case node:
+				elsewhere, nowhere = 0, 0
+			case "":
+				elsewhere, nowhere = 0, nowhere+often
+			default:
+				elsewhere, nowhere = elsewhere+often, 0
 			}
 		}
 		c.Close()
@@ -123,14 +130,18 @@ func (n *Node) Serves(database string) bool {
 // CancelElsewhere passes a cancel request that no session of this node was meant by to the other nodes.
 func (n *Node) CancelElsewhere(pid, secret int32) {
 	state, _ := n.system.view()
+	var wait sync.WaitGroup
 	for id, x := range state.Nodes {
 		if id == n.o.ID {
 			continue
 		}
-		if _, err := n.ask(x.Address, request{Op: opCancel, PID: pid, Secret: secret}); err != nil {
-			n.o.Logger.Debug("pass a cancel request on", "node", id, "error", err)
-		}
+		wait.Go(func() { // one that does not answer keeps no other
+			if _, err := n.askFor(x.Address, request{Op: opCancel, PID: pid, Secret: secret}, askPatience); err != nil {
+				n.o.Logger.Debug("pass a cancel request on", "node", id, "error", err)
+			}
+		})
 	}
+	wait.Wait()
 }
 
 // Verify returns when this node is known to lead a database at a moment after the call, see Group.Verify.

@@ -2,7 +2,7 @@ package cluster
 
 import (
 	"crypto/ed25519"
-	"crypto/hkdf"
+	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
@@ -17,6 +17,10 @@ import (
 // SecretMin is the fewest bytes a cluster's secret may have.
 const SecretMin = 16
 
+// secretRounds makes guessing slow: anybody who can reach the port is shown the public key, before he has to prove anything, and can compare
+// guesses with it at home.
+const secretRounds = 200_000
+
 // errOutsider ends a connection of somebody who does not know the cluster's secret.
 var errOutsider = errors.New("the other side has another cluster secret (server.cluster.secret, HERD_SERVER_CLUSTER_SECRET)")
 
@@ -26,7 +30,7 @@ func secretTLS(secret string) (*tls.Config, error) {
 	if len(secret) < SecretMin {
 		return nil, fmt.Errorf("the cluster's secret has %d bytes, it needs at least %d", len(secret), SecretMin)
 	}
-	seed, err := hkdf.Key(sha256.New, []byte(secret), []byte("herd cluster"), "node key 1", ed25519.SeedSize)
+	seed, err := pbkdf2.Key(sha256.New, secret, []byte("herd cluster, node key 2"), secretRounds, ed25519.SeedSize)
 	if err != nil {
 		return nil, err
 	}

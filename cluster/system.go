@@ -128,9 +128,7 @@ func (s *system) close() error {
 	if s.raft != nil {
 		errs = append(errs, s.raft.Shutdown().Error())
 	}
-	if t, ok := s.trans.(raft.WithClose); ok {
-		errs = append(errs, t.Close())
-	}
+	errs = append(errs, closeTransport(s.trans))
 	if s.logs != nil {
 		errs = append(errs, s.logs.close())
 	}

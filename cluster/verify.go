@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -60,18 +61,43 @@ func (v *verifier) run(verify func() error) {
 // Verify returns when the node is known to have led the group at a moment after the call: what the database shows then is
 // not older than any commit that was answered before. txlog.ErrLost when it does not lead.
 func (g *Group) Verify() error {
+	if !g.isServing() {
+		return txlog.ErrLost
+	}
+	return g.reads.ask(g.proveLead)
+}
+
+// proveLead asks the members whether the node leads in the term that the database serves for. Raft alone may say yes for a later one, whose
+// entries are not applied here yet, and it counts what learners answer as if they could vote: while there are any, an entry has to be agreed on.
+func (g *Group) proveLead() error {
 	g.mu.Lock()
-	serving := g.serving
+	serving, term := g.serving, g.leads.term
 	g.mu.Unlock()
 	if !serving {
 		return txlog.ErrLost
 	}
-	return g.reads.ask(func() error {
+	learners := g.hasLearners()
+	if !learners {
 		if err := g.raft.VerifyLeader().Error(); err != nil {
 			return txlog.ErrLost
 		}
-		return nil
-	})
+		learners = g.hasLearners()
+	}
+	if learners {
+		if err := g.raft.Barrier(raftTimeout).Error(); err != nil {
+			return txlog.ErrLost
+		}
+	}
+	if g.raft.CurrentTerm() != term {
+		return txlog.ErrLost
+	}
+	return nil
+}
+
+// hasLearners tells whether a member of the group cannot vote.
+func (g *Group) hasLearners() bool {
+	f := g.raft.GetConfiguration()
+	return f.Error() != nil || slices.ContainsFunc(f.Configuration().Servers, func(s raft.Server) bool { return s.Suffrage != raft.Voter })
 }
 
 // isLeader tells whether Raft says so, which may be outdated.

@@ -149,6 +149,13 @@ func (n *Node) transport(group uint32) (*layer, raft.Transport) {
 	})
 }
 
+func closeTransport(t raft.Transport) error {
+	if c, ok := t.(raft.WithClose); ok {
+		return c.Close()
+	}
+	return nil
+}
+
 // accept is the goroutine that takes connections of other nodes.
 func (n *Node) accept() {
 	defer n.done.Done()

@@ -30,6 +30,8 @@ type Config struct {
 	// NodeID, ClusterAddress, ClusterJoin, ClusterSecret and ElectionTimeout are of a node of a cluster.
 	NodeID, ClusterAddress, ClusterJoin, ClusterSecret string
 	ElectionTimeout                                    time.Duration
+	// ClusterAdvertise is where the other nodes reach this one; empty: ClusterAddress.
+	ClusterAdvertise string
 	// ClusterCert, ClusterKey and ClusterCA are PEM files, in place of the secret.
 	ClusterCert, ClusterKey, ClusterCA string
 	// ClusterLogKeep is log, in bytes, that stays for replicas that are behind.

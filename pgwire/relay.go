@@ -75,18 +75,33 @@ func (c *conn) splice(node net.Conn) error {
 	}
 	sent := make(chan error, 1)
 	go func() {
-		_, err := io.Copy(watchedWriter{node, &talk.fromClient}, client)
-		talk.leaving.Store(true)
+		_, err := io.Copy(watchedWriter{node, &talk.fromClient}, clientReader{client, c, talk})
 		node.Close() // the session has ended; this ends the copy below
 		sent <- err
 	}()
 	_, err := io.Copy(watchedWriter{recordWriter{client}, &talk.fromNode}, node)
-	if e := talk.broken(); e != nil {
+	if e := talk.broken(c.terminating.Load()); e != nil {
 		c.out.Error(e)
 		_ = c.out.Flush() // the session has ended either way
 	}
 	c.nc.Close()
 	return errors.Join(err, <-sent)
+}
+
+// clientReader notes that the client has gone. When a read ends because this server does, the client is there and is told so.
+type clientReader struct {
+	client io.Reader
+	c      *conn
+	talk   *conversation
+}
+
+// Read implements io.Reader.
+func (r clientReader) Read(p []byte) (int, error) {
+	n, err := r.client.Read(p)
+	if err != nil && !r.c.terminating.Load() {
+		r.talk.leaving.Store(true)
+	}
+	return n, err
 }
 
 // ServeRelayed serves a client that another node relays; the connection is taken over.

@@ -78,9 +78,9 @@ func newConversation() *conversation {
 	return c
 }
 
-// broken is what the client is told when the node is gone: nil when that would be wrong, since the node has told an error itself, or a
-// message is cut.
-func (c *conversation) broken() *sqlerr.Error {
+// broken is what the client is told when the node is gone, or this server ends: nil when that would be wrong, since the node has told an
+// error itself, or a message is cut.
+func (c *conversation) broken(ending bool) *sqlerr.Error {
 	switch {
 	case c.leaving.Load(), c.failed, !c.fromNode.between():
 		return nil
@@ -89,6 +89,8 @@ func (c *conversation) broken() *sqlerr.Error {
 	case c.asked.Load() > c.answered.Load():
 		return sqlerr.Fatal(sqlerr.TransactionResolutionUnknown, "the outcome of the statement is unknown").
 			WithDetail("The connection to the node that leads the database was lost before it answered.")
+	case ending:
+		return errTerminated()
 	}
 	return sqlerr.Fatal(sqlerr.AdminShutdown, "terminating connection because the connection to the node that leads the database was lost")
 }

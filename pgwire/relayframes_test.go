@@ -40,12 +40,24 @@ func TestConversation(t *testing.T) {
 			feed(&v.fromClient, c.client)
 			feed(&v.fromNode, c.node)
 			got := ""
-			if e := v.broken(); e != nil {
+			if e := v.broken(false); e != nil {
 				got = string(e.Code)
 			}
 			if got != c.want {
 				t.Errorf("%s in pieces of %d: %q, want %q", c.name, piece, got, c.want)
 			}
+		}
+	}
+}
+
+// When this server ends, a relayed client is told that, unless it waits for an answer.
+func TestConversationEnds(t *testing.T) {
+	for _, c := range []struct{ client, want string }{{"", "57P01"}, {string(frame('Q', "select 1\x00")), "08007"}} {
+		v := newConversation()
+		v.fromNode.pass(frame('Z', "I"))
+		v.fromClient.pass([]byte(c.client))
+		if e := v.broken(true); e == nil || string(e.Code) != c.want {
+			t.Errorf("after %q: %v, want %s", c.client, e, c.want)
 		}
 	}
 }

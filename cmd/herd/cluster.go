@@ -34,8 +34,8 @@ func openNode(ctx context.Context, c *conf.Config, fsys vfs.FS, o *engine.Option
 		return nil, fmt.Errorf("server.cluster.secret (HERD_SERVER_CLUSTER_SECRET): at least %d characters are needed", cluster.SecretMin)
 	}
 	return cluster.OpenNode(cluster.Options{
-		FS: fsys, Dir: filepath.Join(c.BaseDir, clusterFolder), ID: c.NodeID, Address: c.ClusterAddress, SQLAddress: c.Address(),
-		Join: c.ClusterJoin, Credentials: credentials(c), Stop: ctx.Done(), ElectionTimeout: c.ElectionTimeout, KeepBytes: c.ClusterLogKeep,
+		FS: fsys, Dir: filepath.Join(c.BaseDir, clusterFolder), ID: c.NodeID, Address: c.ClusterAddress, Advertise: c.ClusterAdvertise,
+		SQLAddress: c.Address(), Join: c.ClusterJoin, Credentials: credentials(c), Stop: ctx.Done(), ElectionTimeout: c.ElectionTimeout, KeepBytes: c.ClusterLogKeep,
 		Sync: o.LogSync, SyncInterval: o.LogSyncInterval, SegmentBytesMax: o.LogSegmentBytesMax, KeepFreeBytes: o.LogKeepFreeBytes,
 		Fatal: o.Fatal, Logger: logger,
 	})
