@@ -11,7 +11,7 @@
 //
 // # Goroutines
 //
-// One for each client of the load, until its end.
+// One for each client of the load, until its end; two for each connection between nodes that leads through links, until the test's end.
 //
 // # Files
 //
@@ -19,5 +19,9 @@
 //	kill_test.go   the leader is killed under load
 //	relay_test.go  sessions through nodes that follow, a node alone
 //	join_test.go   late, returning, moving and leaving nodes
+//	rolling_test.go nodes that restart, join and leave under load
+//	cut_test.go    links between nodes are cut
+//	links_test.go  what stands between the nodes then
+//	counter_test.go clients that find stale reads and lost commits
 //	engines_test.go three engines in this process, compared by the checksums of their trees
 package cluster

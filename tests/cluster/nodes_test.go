@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +29,7 @@ type node struct {
 	program, dir     string
 	clusterAddr, sql string
 	join             string
+	advertise        string // where the other nodes reach it, "": clusterAddr
 	settings         []string
 	process          *exec.Cmd
 	output           syncBuffer
@@ -62,6 +65,7 @@ type nodes struct {
 	list         []*node
 	program, dir string
 	settings     []string
+	links        *links // between the nodes; nil: nothing is
 }
 
 // free returns an address of this machine that nobody listens on.
@@ -78,6 +82,14 @@ func free(t *testing.T) string {
 // start begins a cluster of n nodes.
 func start(t *testing.T, n int, settings ...string) *nodes {
 	t.Helper()
+	c := prepare(t, settings...)
+	c.addAll(n)
+	return c
+}
+
+// prepare makes a cluster without nodes.
+func prepare(t *testing.T, settings ...string) *nodes {
+	t.Helper()
 	program := os.Getenv("HERD_PROGRAM") // built already
 	if program == "" {
 		program = filepath.Join(t.TempDir(), "herd")
@@ -89,13 +101,18 @@ func start(t *testing.T, n int, settings ...string) *nodes {
 	t.Cleanup(c.stop)
 	dir := t.TempDir()
 	c.program, c.dir, c.settings = program, dir, settings
+	return c
+}
+
+// addAll starts n nodes and waits until all are voters.
+func (c *nodes) addAll(n int) {
+	c.t.Helper()
 	for range n {
 		c.add()
 	}
 	for _, x := range c.list {
 		c.awaitVoter(x)
 	}
-	return c
 }
 
 // add starts one more node, which joins the others.
@@ -107,6 +124,9 @@ func (c *nodes) add() *node {
 		x.join = c.list[0].clusterAddr
 	}
 	c.list = append(c.list, x)
+	if c.links != nil {
+		c.links.listen(x)
+	}
 	c.run(x)
 	x.await(c.t)
 	return x
@@ -120,6 +140,9 @@ func (c *nodes) run(x *node) {
 	}
 	args := []string{"server", "--mode", "cluster", "--node-id", x.id, "--cluster-address", x.clusterAddr, "--host", host, "--port", port,
 		"--base-dir", x.dir, "--set", "http.enabled=false", "--set", "server.memory.max.limit=512M", "--set", "server.log.segment.size=4M"}
+	if x.advertise != "" {
+		args = append(args, "--set", "server.cluster.advertise.address="+x.advertise)
+	}
 	for _, s := range x.settings {
 		args = append(args, "--set", s)
 	}
@@ -132,6 +155,9 @@ func (c *nodes) run(x *node) {
 	x.process.Stdout, x.process.Stderr = &x.output, &x.output
 	if err := x.process.Start(); err != nil {
 		c.t.Fatal(err)
+	}
+	if c.links != nil {
+		c.links.started(x.id, x.process.Process.Pid)
 	}
 }
 
@@ -154,6 +180,21 @@ func (c *nodes) kill(x *node) {
 	_ = x.process.Process.Kill() // fails only when it has ended
 	_ = x.process.Wait()         // says that it was killed
 	x.process = nil
+}
+
+// end stops x as an operator does, and waits for it.
+func (c *nodes) end(x *node) {
+	c.t.Helper()
+	if err := x.process.Process.Signal(syscall.SIGTERM); err != nil {
+		c.t.Fatal(err)
+	}
+	late := time.AfterFunc(30*time.Second, func() { _ = x.process.Process.Kill() }) // fails only when it has ended
+	err := x.process.Wait()
+	late.Stop()
+	x.process = nil
+	if err != nil {
+		c.t.Errorf("node %s was told to stop: %v\n%s", x.id, err, x.output.String())
+	}
 }
 
 func (c *nodes) stop() {
@@ -205,25 +246,47 @@ func (c *nodes) up() *node {
 	return nil
 }
 
-// leader returns the node that leads the database postgres, as others than the given one say.
+// leader returns the node that leads the database postgres, as the first that runs says.
 func (c *nodes) leader() *node {
+	c.t.Helper()
+	return c.leaderBy(c.up())
+}
+
+// leaderBy returns the node that leads the database postgres, as another one says, but none of except.
+func (c *nodes) leaderBy(by *node, except ...*node) *node {
 	c.t.Helper()
 	out := ""
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		out, _ = c.up().command("status")
-		for l := range strings.Lines(out) {
-			f := strings.Fields(l)
-			if len(f) < 2 || f[0] != "postgres" {
-				continue
-			}
-			for _, x := range c.list {
-				if x.id == f[1] && x.process != nil {
-					return x
-				}
+		out, _ = by.command("status")
+		f := databaseStatus(out)
+		for _, x := range c.list {
+			if len(f) > 1 && x.id == f[1] && x.process != nil && !slices.Contains(except, x) {
+				return x
 			}
 		}
 	}
-	c.t.Fatalf("nobody leads:\n%s", out)
+	c.t.Fatalf("nobody leads, as node %s says:\n%s", by.id, out)
+	return nil
+}
+
+// term returns in which term the database postgres is led, as x says.
+func (c *nodes) term(x *node) string {
+	c.t.Helper()
+	out, err := x.command("status")
+	f := databaseStatus(out)
+	if err != nil || len(f) < 3 {
+		c.t.Fatalf("status of node %s: %v\n%s", x.id, err, out)
+	}
+	return f[2]
+}
+
+// databaseStatus returns the fields of the database postgres in what `herd cluster status` prints: name, leader, term.
+func databaseStatus(out string) []string {
+	for l := range strings.Lines(out) {
+		if f := strings.Fields(l); len(f) > 0 && f[0] == "postgres" {
+			return f
+		}
+	}
 	return nil
 }
 
