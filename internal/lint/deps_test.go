@@ -67,6 +67,7 @@ github.com/sqlc-dev/oliphant             sql/postgres
 google.golang.org/protobuf               sql/postgres
 github.com/pingcap/tidb/pkg/parser       sql/mysql
 go.etcd.io/bbolt                         cluster
+go.etcd.io/etcd                          bench/etcd
 github.com/hashicorp/raft                cluster
 github.com/anishathalye/porcupine       cluster
 github.com/hashicorp/go-hclog            cluster
