@@ -11,6 +11,9 @@ import (
 // routePatience is how long a session waits for its database's leader.
 const routePatience = 10 * time.Second
 
+// routeDial is how long a leader may take to answer before it is asked again who leads: it may be stopped, or cut off.
+const routeDial = time.Second
+
 // ErrNoDatabaseLeader: nobody is known to lead a database.
 var ErrNoDatabaseLeader = errors.New("the database has no leader at the moment")
 
@@ -39,7 +42,7 @@ func (n *Node) Route(database string, client net.Addr) (net.Conn, error) {
 		if !ok {
 			return fmt.Errorf("%q: %w", database, ErrNoDatabaseLeader)
 		}
-		nc, err := dial(n.tls, x.Address, dialTimeout, hello{For: forSession, Client: client.String()})
+		nc, err := dial(n.tls, x.Address, routeDial, hello{For: forSession, Client: client.String()})
 		if err == nil {
 			out = n.watched(nc, g, x.ID)
 		}
@@ -53,7 +56,7 @@ func (n *Node) Route(database string, client net.Addr) (net.Conn, error) {
 
 const (
 	// relayGrace is how long a relayed session stays on a node that leads no more, for the node itself to end it.
-	relayGrace = 2 * time.Second
+	relayGrace = time.Second
 	// relayPatience is how long one stays while this node hears of no leader at all.
 	relayPatience = routePatience
 )

@@ -21,10 +21,10 @@ func TestCutLinks(t *testing.T) {
 		otherwise bool // a follower instead
 		length    time.Duration
 	}{
-		{"the leader is cut off", true, true, false, 4 * time.Second},
-		{"nobody hears the leader", false, true, false, 4 * time.Second},
-		{"the leader hears nobody", true, false, false, 4 * time.Second},
-		{"a follower is cut off for long", true, true, true, 14 * time.Second},
+		{"the leader is cut off", true, true, false, 6 * time.Second},
+		{"nobody hears the leader", false, true, false, 6 * time.Second},
+		{"the leader hears nobody", true, false, false, 6 * time.Second},
+		{"a follower is cut off for long", true, true, true, 16 * time.Second},
 	} {
 		lead := c.leader()
 		x := lead
@@ -49,8 +49,8 @@ func TestCutLinks(t *testing.T) {
 		time.Sleep(round.length - time.Since(began))
 		gap := k.interval()
 		t.Logf("%s (node %s): node %s leads, %v without a commit, %d commits", round.name, x.id, next.id, gap, k.acked.Load()-acked)
-		if k.acked.Load() == acked {
-			t.Errorf("%s: nothing was committed meanwhile", round.name)
+		if most := 5 * time.Second; gap > most { // of 6 or more; on an idle machine it is about half of that
+			t.Errorf("%s: %v without a commit", round.name, gap)
 		}
 		c.links.heal()
 		c.awaitVoter(x)
