@@ -78,8 +78,9 @@ type pinnedState struct {
 
 func (db *Database) pinState() *pinnedState {
 	p := &pinnedState{db: db, slot: db.store.NewSlot(), use: db.NewSession(SessionOptions{})}
+	before := db.parts.spans()
 	snap, last, epoch := db.durableState(p.slot)
-	at := db.parts.floor(db.log.EndOf(last), last)
+	at := db.parts.floorSince(before, db.log.EndOf(last), last)
 	p.snap, p.meta = snap, db.encodeMeta(last, epoch, nil)
 	p.DatabaseHead = DatabaseHead{Name: db.Name(), OID: db.oid, Index: last, Epoch: epoch, LogFrom: at, Shared: db.shared(), Pinned: time.Now().UTC()}
 	snap.Trees(func(_ storage.TreeID, rows int64) bool {

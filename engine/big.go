@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"sync"
 
 	"herd/storage"
@@ -45,6 +46,25 @@ func (p *openParts) aborted(tx uint64) {
 	p.mu.Lock()
 	delete(p.open, tx)
 	p.mu.Unlock()
+}
+
+// spans returns a copy of what is open now.
+func (p *openParts) spans() map[uint64]partSpan {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.open)
+}
+
+// floorSince is floor for somebody who took before, and then a state that contains entries up to last: a checkpoint may have
+// forgotten since what that state lacks.
+func (p *openParts) floorSince(before map[uint64]partSpan, at txlog.Position, last txlog.Seq) txlog.Position {
+	p.mu.Lock()
+	for tx, s := range p.open {
+		before[tx] = s
+	}
+	p.mu.Unlock()
+	old := openParts{open: before}
+	return old.floor(at, last)
 }
 
 // floor returns the lowest position that a checkpoint containing entries up to last must keep, at most at.

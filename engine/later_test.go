@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -143,4 +144,56 @@ func TestCommitsWithoutTime(t *testing.T) {
 	if p, err := vfs.ReadFile(m, "t", "/data/"+formatFile); err != nil || string(p) != "herd 3\n" {
 		t.Errorf("the format is %q, %v", p, err)
 	}
+}
+
+// TestPartsForgottenMeanwhile has a checkpoint forget a large commit between the moment a backup takes its state, which lacks it, and its
+// look at what the log has to have.
+func TestPartsForgottenMeanwhile(t *testing.T) {
+	var p openParts
+	p.init()
+	p.begin(7, 100)
+	p.begin(8, 200)
+	p.committed(8, 5)
+	before := p.spans()
+	p.committed(7, 11)
+	p.begin(9, 300)
+	p.forget(12)
+	if at := p.floorSince(before, 500, 10); at != 100 {
+		t.Errorf("the log is needed from %d on", at)
+	}
+	if at := p.floorSince(map[uint64]partSpan{}, 500, 10); at != 300 {
+		t.Errorf("without what was there before, from %d on", at)
+	}
+}
+
+// TestRestoreOfFewerDatabases leaves one database out of a backup's pieces.
+func TestRestoreOfFewerDatabases(t *testing.T) {
+	e, s, _ := source(t, vfs.NewMem())
+	pieces := backUp(t, e)
+	s.Close()
+	must(t, e.Close())
+	end := pieces[len(pieces)-1]
+	for n := len(pieces) - 1; n > 0; n-- {
+		if pieces[n].kind == BackupDatabase {
+			pieces = append(pieces[:n:n], end)
+			break
+		}
+	}
+	if err := restoreInto(vfs.NewMem(), pieces, RestoreTarget{}); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("the restore ended with %v", err)
+	}
+}
+
+// TestRestoreBesideServer finds the folder locked by a server that began a moment ago: it is left as one that opens.
+func TestRestoreBesideServer(t *testing.T) {
+	m := vfs.NewMem()
+	must(t, m.MkdirAll("t", "/data"))
+	l, err := m.Lock("t", "/data/"+lockFile)
+	must(t, err)
+	o := Options{FS: m, Dir: "/data"}.withDefaults()
+	if _, err := markRestoring(&o); !errors.Is(err, vfs.ErrLocked) {
+		t.Error(err)
+	}
+	must(t, l.Close())
+	must(t, openMem(t, m).Close())
 }

@@ -36,6 +36,7 @@ type Restore struct {
 	in   *stateParser // of the database in hand; nil: between databases, or it is left out
 	out  *restorer
 	at   DatabaseHead
+	had  int // databases of the backup so far, those that are left out included
 	end  bool
 	done []RestoredDatabase
 	// nextOID is the first number that a database made after the backup may have.
@@ -95,8 +96,8 @@ func markRestoring(o *Options) (io.Closer, error) {
 		return nil, err
 	}
 	l, err := fsys.Lock(labelFolder, filepath.Join(o.Dir, lockFile))
-	if err != nil {
-		return nil, err
+	if err != nil { // a server has just begun to make the folder its own: the mark must not keep it from that
+		return nil, errors.Join(err, fsys.Remove(labelFolder, filepath.Join(o.Dir, restoringFile)))
 	}
 	if err = checkFormat(fsys, o.Dir); err == nil {
 		err = fsys.MkdirAll(labelFolder, filepath.Join(o.Dir, dbFolder))
@@ -142,6 +143,9 @@ func (r *Restore) Piece(kind BackupPiece, p []byte) error {
 	case BackupEnds:
 		if err := r.betweenDatabases(); err != nil {
 			return err
+		}
+		if r.had != len(r.head.Databases) {
+			return fmt.Errorf("the backup has %d databases, its head says %d: %w", r.had, len(r.head.Databases), storage.ErrCorrupt)
 		}
 		if err := r.later(); err != nil {
 			return err
@@ -189,6 +193,7 @@ func (r *Restore) begin(p []byte) (err error) {
 	if r.at, err = decodeDatabase(p); err != nil {
 		return err
 	}
+	r.had++
 	if len(r.o.Databases) > 0 && r.at.OID != systemOID && !slices.Contains(r.o.Databases, r.at.Name) {
 		return nil
 	}
