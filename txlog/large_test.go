@@ -75,7 +75,8 @@ func TestSmallBesideLarge(t *testing.T) {
 			l.mu.Lock()
 			gathers := len(l.buf)
 			l.mu.Unlock()
-			if gathers > pendingLarge+part+small {
+			// The last part asked while less gathered; another one may have been reserved and not appended then.
+			if gathers > pendingLarge+2*part+small {
 				t.Errorf("%d bytes gather", gathers)
 			}
 			done := make(chan struct{})

@@ -85,7 +85,7 @@ func ownRows(catalog string, columns []string) string {
 		for i := range clusterFunctions {
 			row(clusterFunctions[i].proc())
 		}
-	case "pg_class", "pg_type", "pg_rewrite", "pg_attribute", "pg_depend":
+	case "pg_class", "pg_type", "pg_rewrite", "pg_attribute", "pg_depend", "pg_init_privs":
 		for i := range ownViews {
 			for _, r := range ownViews[i].rows(catalog) {
 				row(r)
@@ -114,7 +114,10 @@ func merged(base, more map[string]string) map[string]string {
 
 func own(id types.OID) string { return strconv.FormatUint(uint64(id), 10) }
 
-const catalogSchema = "11"
+const (
+	catalogSchema = "11"
+	ownViewRights = "{postgres=arwdDxt/postgres,=r/postgres}"
+)
 
 // proc is the function's row of pg_proc.
 func (f *ownFunction) proc() map[string]string {
@@ -151,7 +154,7 @@ func (v *ownView) rows(catalog string) []map[string]string {
 			"relhasindex": "f", "relisshared": "f", "relpersistence": "p", "relkind": "v", "relnatts": strconv.Itoa(len(v.columns)),
 			"relchecks": "0", "relhasrules": "t", "relhastriggers": "f", "relhassubclass": "f", "relrowsecurity": "f",
 			"relforcerowsecurity": "f", "relispopulated": "t", "relreplident": "n", "relispartition": "f", "relrewrite": "0",
-			"relfrozenxid": "0", "relminmxid": "0", "relacl": "{postgres=arwdDxt/postgres,=r/postgres}", "reloptions": `\N`, "relpartbound": `\N`,
+			"relfrozenxid": "0", "relminmxid": "0", "relacl": ownViewRights, "reloptions": `\N`, "relpartbound": `\N`,
 		}}
 	case "pg_type":
 		base := map[string]string{
@@ -172,6 +175,8 @@ func (v *ownView) rows(catalog string) []map[string]string {
 			"ev_qual": `\N`, "ev_action": strings.ReplaceAll(v.def, "\n", `\n`)}}
 	case "pg_attribute":
 		return v.attributes()
+	case "pg_init_privs": // else pg_dump takes the rights for granted by somebody
+		return []map[string]string{{"objoid": rel, "classoid": "1259", "objsubid": "0", "privtype": "i", "initprivs": ownViewRights}}
 	}
 	base := map[string]string{"objsubid": "0", "refclassid": "1259", "refobjid": rel, "refobjsubid": "0"}
 	return []map[string]string{
