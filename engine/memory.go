@@ -348,6 +348,7 @@ func (db *Database) slowWriter(s *Session) {
 		}
 		select {
 		case <-freed:
+		case <-s.intr.Woken():
 		case <-end.C:
 			return
 		}

@@ -1,9 +1,40 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"herd/internal/mem"
+	"herd/internal/vfs"
 )
+
+// TestSlowWriterIsCancelled holds a commit back for want of memory that nothing will free, and cancels it.
+func TestSlowWriterIsCancelled(t *testing.T) {
+	root := mem.NewRoot(0)
+	e := openMem(t, vfs.NewMem(), func(o *Options) { o.Memory = root })
+	defer e.Close()
+	db := e.System()
+	s := db.NewSession(SessionOptions{})
+	defer s.Close()
+	put(t, s, newTree(t, s), "key", strings.Repeat("x", 1000))
+	limit := 4 * db.store.Dirty()
+	other := root.Child("a statement")
+	other.Force(2 * limit)
+	defer other.Close()
+	root.SetLimit(limit)
+	e.keeper.budget.Store(limit)
+	began, done := time.Now(), make(chan time.Duration)
+	go func() {
+		db.slowWriter(s)
+		done <- time.Since(began)
+	}()
+	time.Sleep(50 * time.Millisecond)
+	s.Interrupt().Cancel()
+	if d := <-done; d < 40*time.Millisecond || d > 5*time.Second {
+		t.Errorf("the commit was held back for %v, cancelled after 50 ms", d)
+	}
+}
 
 // TestIdleHeap asks for a collection once after a load, not during it, and not for little.
 func TestIdleHeap(t *testing.T) {

@@ -76,6 +76,10 @@ func (i *Interrupt) poke() {
 	}
 }
 
+// Woken has a token when a cause has come since the session last waited. For waits of the session's goroutine outside this
+// package; a token may be old, so the waiter looks at Pending.
+func (i *Interrupt) Woken() <-chan struct{} { return i.wake }
+
 // SetNotify has f called, from other goroutines, when a cause arrives that a running statement looks at: the
 // connection ends a read that waits for an idle client.
 func (i *Interrupt) SetNotify(f func(Cause)) {
