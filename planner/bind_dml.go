@@ -304,7 +304,30 @@ func (s *scope) insertSource(x *ast.Insert, rel *catalog.Relation, cols []insert
 		exprs = append(exprs, e)
 		k++
 	}
-	return s.insertExprs(x, rel, cols, exprs, values)
+	if err := s.insertExprs(x, rel, cols, exprs, values); err != nil {
+		return err
+	}
+	return child.settleParams()
+}
+
+// settleParams gives untyped parameters among the output columns the type that the column they are assigned to has given them.
+func (s *scope) settleParams() error {
+	for _, t := range s.q.Targets {
+		p, ok := t.Expr.(*plan.Param)
+		if !ok || p.Type != types.UnknownOID {
+			continue
+		}
+		known := s.b.params.types[p.Index]
+		if known == types.UnknownOID || known == 0 {
+			continue
+		}
+		e, _, err := s.b.params.coerce(s.b, p, known, -1, p.Loc)
+		if err != nil {
+			return err
+		}
+		s.setTarget(t, e)
+	}
+	return nil
 }
 
 // insertRow binds a single VALUES row.

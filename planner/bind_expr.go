@@ -391,7 +391,19 @@ func (s *scope) between(x *ast.Between) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	o1, o2, kind, outer := ">=", "<=", plan.And, plan.Or
+	if x.Not {
+		o1, o2, kind, outer = "<", ">", plan.Or, plan.And
+	}
+	op := func(name string, bound plan.Expr) (plan.Expr, error) {
+		return s.b.makeOp(s, ast.Name{Loc: x.Loc, Schema: x.Schema, Name: name}, a, bound, int(x.Off))
+	}
+	// The upper bound is bound after the first comparison, which gives a parameter that stands in both its type.
 	lo, err := s.ex(x.Low)
+	if err != nil {
+		return nil, err
+	}
+	l, err := op(o1, lo)
 	if err != nil {
 		return nil, err
 	}
@@ -399,34 +411,22 @@ func (s *scope) between(x *ast.Between) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := func(lo, hi plan.Expr) (plan.Expr, error) {
-		o1, o2, kind := ">=", "<=", plan.And
-		if x.Not {
-			o1, o2, kind = "<", ">", plan.Or
-		}
-		l, err := s.b.makeOp(s, ast.Name{Loc: x.Loc, Schema: x.Schema, Name: o1}, a, lo, int(x.Off))
-		if err != nil {
-			return nil, err
-		}
-		r, err := s.b.makeOp(s, ast.Name{Loc: x.Loc, Schema: x.Schema, Name: o2}, a, hi, int(x.Off))
-		if err != nil {
-			return nil, err
-		}
-		return &plan.BoolExpr{Typed: boolAt(x.Off), Kind: kind, Args: []plan.Expr{l, r}}, nil
-	}
-	e, err := one(lo, hi)
-	if err != nil || !x.Symmetric {
-		return e, err
-	}
-	e2, err := one(hi, lo)
+	r, err := op(o2, hi)
 	if err != nil {
 		return nil, err
 	}
-	kind := plan.Or
-	if x.Not {
-		kind = plan.And
+	e := &plan.BoolExpr{Typed: boolAt(x.Off), Kind: kind, Args: []plan.Expr{l, r}}
+	if !x.Symmetric {
+		return e, nil
 	}
-	return &plan.BoolExpr{Typed: boolAt(x.Off), Kind: kind, Args: []plan.Expr{e, e2}}, nil
+	if l, err = op(o1, hi); err != nil {
+		return nil, err
+	}
+	if r, err = op(o2, lo); err != nil {
+		return nil, err
+	}
+	swapped := &plan.BoolExpr{Typed: boolAt(x.Off), Kind: kind, Args: []plan.Expr{l, r}}
+	return &plan.BoolExpr{Typed: boolAt(x.Off), Kind: outer, Args: []plan.Expr{e, swapped}}, nil
 }
 
 func (s *scope) isBool(x *ast.IsBool) (plan.Expr, error) {
