@@ -69,11 +69,12 @@ func syncUntilItFails(t *testing.T, dir string, label vfs.Label) {
 		}
 		tx := s.Begin(TxOptions{})
 		must(t, tx.Put(tr, []byte(fmt.Sprint(i)), []byte(strings.Repeat("v", 50<<10))))
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
+		err := tx.Commit()
+		if err == nil {
+			err = s.WaitDurable()
 		}
-		if err := s.WaitDurable(); err != nil {
-			select {} // the process is about to end
+		if err != nil {
+			select {} // the process is about to end, and has to do so by itself
 		}
 		fmt.Println("acknowledged")
 		if i%20 == 19 {
