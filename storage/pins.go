@@ -70,18 +70,4 @@ func (r *ReaderSlot) Unpin() { r.ver.Store(0) }
 // Pinned reports whether the slot pins a version.
 func (r *ReaderSlot) Pinned() bool { return r.ver.Load() != 0 }
 
-// lowest returns the lowest pinned version, or top when it is lower.
-func (s *slots) lowest(top uint64) (low uint64, pins int) {
-	low = top
-	if l := s.list.Load(); l != nil {
-		for _, r := range *l {
-			if v := r.ver.Load(); v != 0 {
-				low = min(low, v)
-				pins++
-			}
-		}
-	}
-	return low, pins
-}
-
 const noVersion = math.MaxUint64

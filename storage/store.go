@@ -189,7 +189,11 @@ func (st *Store) Stats() Stats {
 	st.retired.mu.Unlock()
 	s.Segments, s.DiskBytes, s.LiveBytes = st.segments.totals()
 	top := st.newest.Load()
-	low, pins := st.slots.lowest(top)
-	s.Pins, s.PinAge = pins, top-low
+	st.EachPin(func(_ *ReaderSlot, ver uint64) {
+		s.Pins++
+		if ver < top {
+			s.PinAge = max(s.PinAge, top-ver)
+		}
+	})
 	return s
 }

@@ -305,11 +305,7 @@ func (l *Local) End() Position {
 func (l *Local) EndOf(seq Seq) Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first := l.cur
-	if len(l.old) > 0 {
-		first = l.old[0]
-	}
-	return max(l.marks.before(seq), first.base) // what was truncated held nothing above the last checkpoint's seq
+	return max(l.marks.before(seq), l.oldest().base) // what was truncated held nothing above the last checkpoint's seq
 }
 
 // Last returns the sequence number of the last entry appended or found at Open.
@@ -323,11 +319,15 @@ func (l *Local) Last() Seq {
 func (l *Local) Bytes() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first := l.cur
+	return int64(l.prevEnd - l.oldest().base)
+}
+
+// oldest returns the first segment that is kept. l.mu is held.
+func (l *Local) oldest() *segment {
 	if len(l.old) > 0 {
-		first = l.old[0]
+		return l.old[0]
 	}
-	return int64(l.prevEnd - first.base)
+	return l.cur
 }
 
 // Close implements Log.
