@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"herd/storage"
-
 	"herd/txlog"
 )
 

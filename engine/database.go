@@ -93,6 +93,21 @@ func (db *Database) OID() uint32 { return db.oid }
 // Locks returns the lock manager, for pg_locks.
 func (db *Database) Locks() *lock.Manager { return db.locks }
 
+// openStore opens the store in the database's folder.
+func (db *Database) openStore() (m storage.Manifest, err error) {
+	e := db.eng
+	manifests, err := openManifests(e.o.FS, e.o.metadataDir(db.oid))
+	if err != nil {
+		return m, err
+	}
+	db.store, m, err = storage.Open(storage.Options{
+		FS: e.o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: e.o.PageSize,
+		KeepFreeBytes: e.o.LogKeepFreeBytes,
+		Mem:           e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
+	})
+	return m, err
+}
+
 // openDatabase opens the database in base/db/<oid> and replays its log.
 func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 	db := &Database{eng: e, oid: oid, dir: dbDir(e.o.Dir, oid), locks: lock.NewManager(),
@@ -106,24 +121,15 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 	db.sequences.init()
 	db.parts.init()
 	db.ssi.init(db)
-	manifests, err := openManifests(e.o.FS, e.o.metadataDir(oid))
-	if err != nil {
-		return nil, err
-	}
-	store, manifest, err := storage.Open(storage.Options{
-		FS: e.o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: e.o.PageSize,
-		KeepFreeBytes: e.o.LogKeepFreeBytes,
-		Mem:           e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
-	})
+	manifest, err := db.openStore()
 	if err != nil {
 		return nil, fmt.Errorf("open database %q: %w", name, err)
 	}
-	db.store = store
 	if err := db.recover(manifest); err != nil {
 		if db.log != nil {
 			db.log.Close()
 		}
-		store.Close()
+		db.store.Close()
 		return nil, fmt.Errorf("open database %q: %w", name, err)
 	}
 	db.ckpt.last.Store(time.Now().UnixNano())

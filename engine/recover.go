@@ -75,7 +75,7 @@ func (db *Database) recover(m storage.Manifest) error {
 	log, err := txlog.OpenLocal(txlog.Options{
 		FS: db.eng.o.FS, Dir: db.eng.o.logDir(db.oid), Mode: db.eng.o.LogSync, Interval: db.eng.o.LogSyncInterval,
 		SegmentBytes: db.eng.o.LogSegmentBytes, SegmentBytesMax: db.eng.o.LogSegmentBytesMax,
-		KeepFreeBytes: db.eng.o.LogKeepFreeBytes, CheckpointBytes: func() int64 { return max(0, db.store.Stats().Dirty) },
+		KeepFreeBytes: db.eng.o.LogKeepFreeBytes, CheckpointBytes: func() int64 { return max(0, db.store.Dirty()) },
 		OnDurable: db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger, Archive: db.archive(),
 	}, txlog.Position(m.Meta.LogPosition), a.entry)
 	if damage := (*txlog.CorruptError)(nil); errors.As(err, &damage) {
@@ -286,7 +286,7 @@ func (a *applier) flush() error {
 func (a *applier) spill() error {
 	db := a.db
 	limit := db.eng.acctBlocks.Limit()
-	if a.role != replaying || limit == 0 || db.store.Stats().Dirty < limit/2 {
+	if a.role != replaying || limit == 0 || db.store.Dirty() < limit/2 {
 		return nil
 	}
 	applied := map[uint64]uint32{}

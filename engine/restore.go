@@ -78,7 +78,7 @@ func BeginRestore(o RestoreOptions) (*Restore, error) {
 	}
 	e := &Engine{o: o.Options, scanner: lock.NewScanner(), byName: map[string]*Database{}}
 	e.acctBlocks = o.Memory.Child("blocks")
-	e.acctBlocks.SetLimit(o.Memory.Limit() / 10 * 8)
+	e.acctBlocks.SetLimit(blocksLimit(o.Memory.Limit()))
 	return &Restore{o: o, lock: l, eng: e}, nil
 }
 
@@ -215,15 +215,7 @@ func (r *Restore) make(oid uint32, name string) error {
 	db.name.Store(&name)
 	db.sequences.init()
 	db.parts.init()
-	manifests, err := openManifests(o.FS, o.metadataDir(oid))
-	if err != nil {
-		return err
-	}
-	db.store, _, err = storage.Open(storage.Options{
-		FS: o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: o.PageSize,
-		Mem: r.eng.acctBlocks, MemLimit: r.eng.acctBlocks.Limit(),
-	})
-	if err != nil {
+	if _, err := db.openStore(); err != nil {
 		return fmt.Errorf("make database %q: %w", name, err)
 	}
 	db.nextTx.Store(firstTransaction)
@@ -237,13 +229,13 @@ func (r *Restore) make(oid uint32, name string) error {
 // spill writes what was restored so far when memory is short.
 func (r *Restore) spill(s *storage.Snapshot) error {
 	limit, st := r.eng.acctBlocks.Limit(), r.db.store
-	if limit == 0 || st.Stats().Dirty < limit/4 {
+	if limit == 0 || st.Dirty() < limit/4 {
 		return nil
 	}
 	if err := st.Checkpoint(s, storage.Meta{}, storage.CheckpointOptions{}); err != nil {
 		return fmt.Errorf("restore database %q: %w", r.db.Name(), err)
 	}
-	st.Evict(st.Stats().Resident - limit/4)
+	st.Evict(st.Resident() - limit/4)
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (db *Database) Snapshots() []SnapshotUse {
 	}
 	db.sessMu.Lock()
 	for s := range db.sessions {
-		pid := int32(s.own.PID())
+		pid := s.own.PID()
 		mine[s.newest] = SnapshotUse{PID: pid, Kind: "newest"}
 		u := SnapshotUse{PID: pid, Kind: "statement"}
 		if s.fixed.Load() {
