@@ -1,6 +1,8 @@
 package pgdata
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,20 +81,12 @@ func ownRows(catalog string, columns []string) string {
 	}
 	switch catalog {
 	case "pg_proc":
-		for i := range ownFunctions {
-			row(ownFunctions[i].proc())
-		}
-		for i := range clusterFunctions {
-			row(clusterFunctions[i].proc())
+		for _, f := range slices.Concat(ownFunctions, clusterFunctions) {
+			row(f.proc())
 		}
 	case "pg_class", "pg_type", "pg_rewrite", "pg_attribute", "pg_depend", "pg_init_privs":
-		for i := range ownViews {
-			for _, r := range ownViews[i].rows(catalog) {
-				row(r)
-			}
-		}
-		for i := range clusterViews {
-			for _, r := range clusterViews[i].rows(catalog) {
+		for _, v := range slices.Concat(ownViews, clusterViews) {
+			for _, r := range v.rows(catalog) {
 				row(r)
 			}
 		}
@@ -102,13 +96,8 @@ func ownRows(catalog string, columns []string) string {
 
 // merged returns base with the values of more.
 func merged(base, more map[string]string) map[string]string {
-	m := make(map[string]string, len(base)+len(more))
-	for k, v := range base {
-		m[k] = v
-	}
-	for k, v := range more {
-		m[k] = v
-	}
+	m := maps.Clone(base)
+	maps.Copy(m, more)
 	return m
 }
 

@@ -1,10 +1,6 @@
 package pgdata
 
-import (
-	"strings"
-
-	"herd/sql/types"
-)
+import "herd/sql/types"
 
 // What is shown and done of the cluster that a server is a node of. A server that is none has no rows.
 var clusterFunctions = []ownFunction{
@@ -31,16 +27,7 @@ var (
 
 // clusterViews show what the functions of the same names do.
 var clusterViews = []ownView{
-	{oid: 15760, name: "herd_nodes", columns: clusterFunctions[0].out, def: selectAll(&clusterFunctions[0])},
-	{oid: 15764, name: "herd_databases", columns: clusterFunctions[1].out, def: selectAll(&clusterFunctions[1])},
-	{oid: 15768, name: "herd_replicas", columns: clusterFunctions[2].out, def: selectAll(&clusterFunctions[2])},
-}
-
-// selectAll is the canonical text of a view of all columns of a function.
-func selectAll(f *ownFunction) string {
-	var names []string
-	for _, c := range f.out {
-		names = append(names, c.name)
-	}
-	return " SELECT h." + strings.Join(names, ",\n    h.") + "\n   FROM " + f.name + "() h(" + strings.Join(names, ", ") + ");"
+	{oid: 15760, name: "herd_nodes", columns: clusterFunctions[0].out, def: ownViewText(clusterFunctions[0].out, "herd_nodes")},
+	{oid: 15764, name: "herd_databases", columns: clusterFunctions[1].out, def: ownViewText(clusterFunctions[1].out, "herd_databases")},
+	{oid: 15768, name: "herd_replicas", columns: clusterFunctions[2].out, def: ownViewText(clusterFunctions[2].out, "herd_replicas")},
 }
