@@ -91,20 +91,20 @@ func (s *Session) clusterRows(function string, args []types.Datum) (rows [][]typ
 		list, err := c.Check()
 		return checkRows(list), true, clusterError(function, err)
 	}
-	do := map[string]func(string) error{}
-	if c != nil {
-		do = map[string]func(string) error{"herd_cluster_remove": c.Remove, "herd_cluster_promote": c.Promote, "herd_cluster_transfer": c.Transfer,
-			"herd_cluster_drain": c.Drain}
-	}
-	switch function {
-	case "herd_cluster_remove", "herd_cluster_promote", "herd_cluster_transfer", "herd_cluster_drain":
+	if do := clusterActions[function]; do != nil {
 		if err := s.mayManageCluster(function); err != nil {
 			return nil, true, err
 		}
-		err := do[function](string(args[0].B))
+		err := do(c, string(args[0].B))
 		return [][]types.Datum{{types.Text("done")}}, true, clusterError(function, err)
 	}
 	return nil, false, nil
+}
+
+// clusterActions are the functions that change the cluster; the argument is a node.
+var clusterActions = map[string]func(c Cluster, node string) error{
+	"herd_cluster_remove": Cluster.Remove, "herd_cluster_promote": Cluster.Promote, "herd_cluster_transfer": Cluster.Transfer,
+	"herd_cluster_drain": Cluster.Drain,
 }
 
 // mayManageCluster refuses what only superusers may do, and what only a cluster can.

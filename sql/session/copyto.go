@@ -34,24 +34,11 @@ func (c *copySink) writeBatch(b *vec.Batch) error { return eachRow(b, c.row, c.w
 func (c *copySink) writeRow(row []types.Datum) error {
 	c.rows++
 	if c.file != nil {
-		return c.fileRow(row)
+		c.line = c.appendRow(c.line[:0], row)
+		return c.file.write(c.line)
 	}
 	c.out.Begin('d')
-	c.signature()
-	if c.format.kind == ast.CopyBinary {
-		c.out.Int16(int16(len(row)))
-		for i, d := range row {
-			if d.Null {
-				c.out.NullField()
-				continue
-			}
-			mark := c.out.BeginField()
-			c.out.SetBuf(types.Send(c.out.Buf(), c.cols[i].Type, d))
-			c.out.EndField(mark)
-		}
-	} else {
-		c.out.SetBuf(c.appendLine(c.out.Buf(), row))
-	}
+	c.out.SetBuf(c.appendRow(c.out.Buf(), row))
 	c.out.End()
 	if c.out.Err() != nil {
 		return errClientGone()
@@ -59,43 +46,37 @@ func (c *copySink) writeRow(row []types.Datum) error {
 	return nil
 }
 
-// fileRow writes a row to the file.
-func (c *copySink) fileRow(row []types.Datum) error {
+// appendRow appends a row, with the signature in front of the first one of a binary COPY.
+func (c *copySink) appendRow(buf []byte, row []types.Datum) []byte {
 	if c.format.kind != ast.CopyBinary {
-		c.line = c.appendLine(c.line[:0], row)
-		return c.file.write(c.line)
+		return c.appendLine(buf, row)
 	}
-	c.line = binary.BigEndian.AppendUint16(c.fileSignature(c.line[:0]), uint16(len(row)))
+	buf = binary.BigEndian.AppendUint16(c.signature(buf), uint16(len(row)))
 	for i, d := range row {
 		if d.Null {
-			c.line = binary.BigEndian.AppendUint32(c.line, ^uint32(0))
+			buf = binary.BigEndian.AppendUint32(buf, ^uint32(0))
 			continue
 		}
-		at := len(c.line)
-		c.line = types.Send(append(c.line, 0, 0, 0, 0), c.cols[i].Type, d)
-		binary.BigEndian.PutUint32(c.line[at:], uint32(len(c.line)-at-4))
+		buf = append(buf, 0, 0, 0, 0)
+		at := len(buf)
+		buf = types.Send(buf, c.cols[i].Type, d)
+		binary.BigEndian.PutUint32(buf[at-4:], uint32(len(buf)-at))
 	}
-	return c.file.write(c.line)
+	return buf
 }
 
-// fileSignature begins a binary file.
-func (c *copySink) fileSignature(dst []byte) []byte {
+// appendEnd appends the end of a binary COPY.
+func (c *copySink) appendEnd(buf []byte) []byte {
+	return binary.BigEndian.AppendUint16(c.signature(buf), 0xffff)
+}
+
+// signature begins a binary COPY: signature, flags and header extension length.
+func (c *copySink) signature(buf []byte) []byte {
 	if c.begun {
-		return dst
+		return buf
 	}
 	c.begun = true
-	return append(append(dst, binarySignature...), 0, 0, 0, 0, 0, 0, 0, 0)
-}
-
-// signature begins the first message of a binary COPY: signature, flags and header extension length.
-func (c *copySink) signature() {
-	if c.format.kind != ast.CopyBinary || c.begun {
-		return
-	}
-	c.begun = true
-	c.out.Raw([]byte(binarySignature))
-	c.out.Int32(0)
-	c.out.Int32(0)
+	return append(append(buf, binarySignature...), 0, 0, 0, 0, 0, 0, 0, 0)
 }
 
 func (c *copySink) appendLine(buf []byte, row []types.Datum) []byte {
@@ -227,7 +208,7 @@ func (s *Session) copyToFile(name string, po *portal, sink *copySink, names []st
 		return err
 	}
 	if sink.format.kind == ast.CopyBinary {
-		return sink.file.write(binary.BigEndian.AppendUint16(sink.fileSignature(nil), 0xffff))
+		return sink.file.write(sink.appendEnd(nil))
 	}
 	return nil
 }
@@ -258,8 +239,7 @@ func (s *Session) copyRows(po *portal, sink *copySink, names []string) error {
 	}
 	if sink.format.kind == ast.CopyBinary {
 		s.out.Begin('d')
-		sink.signature()
-		s.out.SetBuf(binary.BigEndian.AppendUint16(s.out.Buf(), 0xffff))
+		s.out.SetBuf(sink.appendEnd(s.out.Buf()))
 		s.out.End()
 	}
 	return nil

@@ -91,12 +91,15 @@ func (s *Session) memoryRows() [][]types.Datum {
 	return rows
 }
 
+// sees says whether the user may see what another session runs.
+func (s *Session) sees(o *Session) bool { return s.superuser || o.info.User == s.user.Name }
+
 // queryOf is the text of another session's last statement, as far as this one's user may see it; NULL without a session.
 func (s *Session) queryOf(o *Session) types.Datum {
 	switch {
 	case o == nil:
 		return types.NullDatum
-	case !s.superuser && o.info.User != s.user.Name:
+	case !s.sees(o):
 		return types.Text("<insufficient privilege>")
 	}
 	text, _ := o.activity.query.load()

@@ -122,7 +122,7 @@ func (s *Session) activityRows(args []types.Datum) ([][]types.Datum, error) {
 		}
 		row[0], row[1], row[2] = types.Int(int64(o.db.OID())), types.Int(int64(o.info.PID)), user
 		row[5] = types.Text("<insufficient privilege>")
-		if s.superuser || o.info.User == s.user.Name {
+		if s.sees(o) {
 			o.fillActivity(row, waits)
 		}
 		row[18] = types.Bool(o.info.TLS)
