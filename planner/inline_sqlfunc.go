@@ -555,6 +555,17 @@ func (in *inliner) table(r *plan.RTE) {
 	r.Kind, r.Sub, r.Funcs, r.FuncCols, r.Lateral = plan.RTESubquery, outer, nil, nil, true
 }
 
+// called returns a SQL function that an expression calls, nil when there is none.
+func (in *inliner) called(e plan.Expr) (p *pgdata.Proc) {
+	find(e, func(x plan.Expr) bool {
+		if f, ok := x.(*plan.FuncCall); ok {
+			p = in.proc(f)
+		}
+		return p != nil
+	})
+	return p
+}
+
 // Evaluable returns an expression without calls of SQL functions, for those who evaluate it without a plan. A function that is more
 // than an expression is refused.
 func Evaluable(cat catalog.Reader, env *BindEnv, e plan.Expr) (plan.Expr, error) {
@@ -563,7 +574,7 @@ func Evaluable(cat catalog.Reader, env *BindEnv, e plan.Expr) (plan.Expr, error)
 
 func (b *binder) evaluable(e plan.Expr) (plan.Expr, error) {
 	in := &inliner{b: b}
-	if !find(e, func(x plan.Expr) bool { f, ok := x.(*plan.FuncCall); return ok && in.proc(f) != nil }) {
+	if in.called(e) == nil {
 		return e, nil
 	}
 	var refused *pgdata.Proc

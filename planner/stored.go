@@ -241,17 +241,8 @@ func (b *binder) domainChecks(t *catalog.Type) ([]plan.CheckExpr, error) {
 		if e, err = sub.toBoolean(e, "CHECK"); err != nil {
 			return nil, err
 		}
-		in := &inliner{b: b}
-		find(e, func(x plan.Expr) bool {
-			if f, ok := x.(*plan.FuncCall); ok {
-				if p := in.proc(f); p != nil {
-					err = sqlerr.Unsupported("the SQL function \"%s\" in a constraint of domain \"%s\"", p.Name, t.Name)
-				}
-			}
-			return err != nil
-		})
-		if err != nil {
-			return nil, err
+		if p := (&inliner{b: b}).called(e); p != nil {
+			return nil, sqlerr.Unsupported("the SQL function \"%s\" in a constraint of domain \"%s\"", p.Name, t.Name)
 		}
 		out = append(out, plan.CheckExpr{Name: c.Name, Expr: e})
 	}
