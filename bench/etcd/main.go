@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -82,11 +81,8 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
-	if s.herd == "" {
-		s.herd = filepath.Join(s.dir, "herd")
-		if err := peer.BuildHerd(ctx, s.herd); err != nil {
-			return err
-		}
+	if s.herd, err = peer.Program(ctx, s.herd, s.dir); err != nil {
+		return err
 	}
 	figures := map[cell]figure{}
 	for _, name := range s.systems {

@@ -51,13 +51,11 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	h := &peer.Herd{Binary: o.binary, Dir: filepath.Join(dir, "data"), Port: o.port}
-	if h.Binary == "" {
-		h.Binary = filepath.Join(dir, "herd")
-		if err := peer.BuildHerd(ctx, h.Binary); err != nil {
-			return err
-		}
+	program, err := peer.Program(ctx, o.binary, dir)
+	if err != nil {
+		return err
 	}
+	h := &peer.Herd{Binary: program, Dir: filepath.Join(dir, "data"), Port: o.port}
 	metrics := o.port + 1
 	if o.port == 0 {
 		if metrics, err = peer.FreePort(); err != nil {

@@ -65,9 +65,8 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-	if s.binary == "" && s.url == "" {
-		s.binary = filepath.Join(temporary, "herd")
-		if err := peer.BuildHerd(ctx, s.binary); err != nil {
+	if s.url == "" {
+		if s.binary, err = peer.Program(ctx, s.binary, temporary); err != nil {
 			return err
 		}
 	}

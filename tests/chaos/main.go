@@ -61,13 +61,11 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	h := &peer.Herd{Binary: o.binary, Dir: filepath.Join(dir, "data"), Settings: o.sets}
-	if h.Binary == "" {
-		h.Binary = filepath.Join(dir, "herd")
-		if err := peer.BuildHerd(ctx, h.Binary); err != nil {
-			return errors.Join(err, os.RemoveAll(dir))
-		}
+	program, err := peer.Program(ctx, o.binary, dir)
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
 	}
+	h := &peer.Herd{Binary: program, Dir: filepath.Join(dir, "data"), Settings: o.sets}
 	if err := rounds(ctx, o, h); err != nil {
 		fmt.Fprintln(o.out, "data kept in", dir)
 		return fmt.Errorf("seed %d: %w", o.seed, err)

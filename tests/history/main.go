@@ -41,11 +41,8 @@ func run(ctx context.Context, o options, binary string, sets []string) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if binary == "" {
-		binary = filepath.Join(dir, "herd")
-		if err := peer.BuildHerd(ctx, binary); err != nil {
-			return err
-		}
+	if binary, err = peer.Program(ctx, binary, dir); err != nil {
+		return err
 	}
 	bad := 0
 	for l := readCommitted; l <= serializable; l++ {

@@ -56,13 +56,11 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
 	}()
-	h := &peer.Herd{Binary: o.binary, Dir: filepath.Join(dir, "data"), Settings: o.sets}
-	if h.Binary == "" {
-		h.Binary = filepath.Join(dir, "herd")
-		if err := peer.BuildHerd(ctx, h.Binary); err != nil {
-			return err
-		}
+	program, err := peer.Program(ctx, o.binary, dir)
+	if err != nil {
+		return err
 	}
+	h := &peer.Herd{Binary: program, Dir: filepath.Join(dir, "data"), Settings: o.sets}
 	s, err := h.Start(ctx)
 	if err != nil {
 		return err

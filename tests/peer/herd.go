@@ -25,6 +25,15 @@ func BuildHerd(ctx context.Context, file string) error {
 	return nil
 }
 
+// Program returns the herd program that was given, or, with "", one that it builds into a folder.
+func Program(ctx context.Context, given, dir string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	built := filepath.Join(dir, "herd")
+	return built, BuildHerd(ctx, built)
+}
+
 // Herd is how a herd server is started. The same value starts it again on the same data and port.
 type Herd struct {
 	// Binary is the program, from BuildHerd.
