@@ -18,5 +18,6 @@
 //
 // # Files
 //
-//   - main.go: flags and order. server.go: the server, its metrics and its memory. phases.go: what is run. report.go: the table.
+//   - main.go: flags and order. server.go: the server, its metrics and its memory. phases.go: what is run. disk.go: the disk itself
+//    and the page cache. report.go: the table.
 package main
