@@ -27,8 +27,8 @@
 //
 // # Goroutines
 //
-// Engine: the deadline scanner, the memory keeper. Database: the checkpointer, the log's writer. Sessions have none of
-// their own.
+// Engine: the deadline scanner, the memory keeper. Database: the checkpointer, the log's writer; while its log is replayed, one
+// that applies a batch while the next is read, ended by drain. Sessions have none of their own.
 //
 // # Files
 //
@@ -38,6 +38,7 @@
 //	manifest.go    where a database's manifest is
 //	database.go    Database: tip, durable, counters
 //	recover.go     opening: the state machine of log entries, replay of a local log
+//	replay.go      batches of a replay: gathered, merged, applied; its progress
 //	replica.go     a database under a log of several nodes: leading, following, void entries
 //	sum.go         sums of the state at one place of the log, to compare replicas
 //	state.go       the whole state as a stream

@@ -64,7 +64,8 @@ type Options struct {
 	// BigCommit is the number of changes above which a commit is merged beside the others; 0 = 4096.
 	BigCommit int
 
-	replayBytes int // how much log is gathered before it is applied; 0 = 64 MiB, less when memory is short
+	replayBytes  int           // how much log is gathered before it is applied; 0 = 64 MiB, less when memory is short
+	replayReport time.Duration // how often the progress of a replay is told; 0 = replayReport
 
 	// Fatal is called when the log has failed or a file could not be made durable: the process must end. Default: log it
 	// and exit with status 1.
@@ -111,9 +112,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.replayBytes == 0 {
 		o.replayBytes = 64 << 20
-		if l := o.Memory.Limit(); l > 0 { // small changes take three times their bytes while they are merged
-			o.replayBytes = int(min(max(l/12, 1<<20), 64<<20))
+		if l := o.Memory.Limit(); l > 0 { // twice: small changes take three times their bytes while they are merged
+			o.replayBytes = int(min(max(l/24, 1<<20), 64<<20))
 		}
+	}
+	if o.replayReport == 0 {
+		o.replayReport = replayReport
 	}
 	if o.BigCommit == 0 {
 		o.BigCommit = 4096

@@ -3,10 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"slices"
-
-	"bytes"
 
 	"herd/storage"
 	"herd/txlog"
@@ -20,14 +16,17 @@ type applier struct {
 	snap *storage.Snapshot
 	slot *storage.ReaderSlot
 
-	last    txlog.Seq   // last entry of the log seen
-	epoch   txlog.Epoch // opened by an entry that was applied; db.epoch is ahead of it while this node opens one
-	done    txlog.Seq   // entries up to here are in snap
-	sets    []storage.ChangeSet
-	bytes   int
-	pos     txlog.Position // of the group being replayed
-	entries int
-	skipped int // entries that were void: of an epoch that is not open, or behind one that was never applied
+	last     txlog.Seq           // last entry of the log seen
+	epoch    txlog.Epoch         // opened by an entry that was applied; db.epoch is ahead of it while this node opens one
+	done     txlog.Seq           // entries up to here are in snap
+	sets     []storage.ChangeSet // gathered, see replay.go
+	bytes    int                 // of sets
+	arena    replayArena         // that sets lie in
+	under    *applied            // a batch before sets that is being applied; nil: none
+	progress replayProgress
+	pos      txlog.Position // of the group being replayed
+	entries  int
+	skipped  int // entries that were void: of an epoch that is not open, or behind one that was never applied
 
 	// Parts wait for their Commit entry in memory, until they are too many; then the rest of the log is looked through
 	// once for the transactions that do commit, whose parts are applied at once from there on. That is allowed since
@@ -76,8 +75,11 @@ func (db *Database) recover(m storage.Manifest) error {
 		FS: db.eng.o.FS, Dir: db.eng.o.logDir(db.oid), Mode: db.eng.o.LogSync, Interval: db.eng.o.LogSyncInterval,
 		SegmentBytes: db.eng.o.LogSegmentBytes, SegmentBytesMax: db.eng.o.LogSegmentBytesMax,
 		KeepFreeBytes: db.eng.o.LogKeepFreeBytes, CheckpointBytes: func() int64 { return max(0, db.store.Dirty()) },
-		OnDurable: db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger, Archive: db.archive(),
+		OnDurable: db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger, Archive: db.archive(), OnReplay: db.replayFound,
 	}, txlog.Position(m.Meta.LogPosition), a.entry)
+	if err != nil {
+		_ = a.drain() // the log's error came first
+	}
 	if damage := (*txlog.CorruptError)(nil); errors.As(err, &damage) {
 		return fmt.Errorf("%w (restore a backup; or run \"herd check --cut-log\", which gives up every commit from there on)", err)
 	}
@@ -89,9 +91,7 @@ func (db *Database) recover(m storage.Manifest) error {
 		return err
 	}
 	db.ready()
-	if a.entries > 0 {
-		db.eng.o.Logger.Info("replayed the log", "database", db.Name(), "entries", a.entries, "last", db.last)
-	}
+	a.reportEnd()
 	// A new epoch voids the parts of transactions that never committed.
 	return db.begin(db.epoch + 1)
 }
@@ -119,10 +119,11 @@ func (a *applier) entry(pos txlog.Position, e txlog.Entry) error {
 	if pos != a.pos {
 		a.pos = pos
 		if a.bytes > db.eng.o.replayBytes {
-			if err := a.flush(); err != nil {
+			if err := a.turn(); err != nil {
 				return err
 			}
 		}
+		a.report(pos)
 	}
 	a.last = e.Seq
 	a.entries++
@@ -168,7 +169,7 @@ func (a *applier) entry(pos txlog.Position, e txlog.Entry) error {
 		delete(a.parts, h.tx)
 		return nil
 	}
-	cs, err := decodeChanges(nil, append([]byte(nil), body...))
+	cs, err := a.arena.decode(body)
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", e.Seq, err)
 	}
@@ -267,26 +268,28 @@ func (a *applier) commit(e txlog.Entry, h header, cs storage.ChangeSet, size int
 	return nil
 }
 
-// flush applies what was gathered: the last change of each key, sorted, tree by tree on all processors.
-func (a *applier) flush() error {
-	if len(a.sets) > 0 {
-		s, err := a.db.store.ApplySorted(a.snap, storage.Seq(a.last), netChanges(a.sets), runtime.GOMAXPROCS(0))
-		if err != nil {
-			return fmt.Errorf("replay up to entry %d: %w", a.last, err)
-		}
-		a.snap = s
-		a.published(s)
-		a.sets, a.bytes = nil, 0
+// turn has what was gathered applied while more is gathered.
+func (a *applier) turn() error {
+	if a.role != replaying {
+		return a.flush()
 	}
-	return a.spill()
+	if err := a.hand(); err != nil || !a.spillDue() {
+		return err
+	}
+	return a.flush()
+}
+
+// spillDue tells whether what was replayed has to be written before more is.
+func (a *applier) spillDue() bool {
+	limit := a.db.eng.acctBlocks.Limit()
+	return a.role == replaying && limit > 0 && a.db.store.Dirty() >= limit/2
 }
 
 // spill makes a checkpoint in the middle of a long replay, when memory is short. What is replayed so far stays in the
 // log until the next ordinary checkpoint.
 func (a *applier) spill() error {
 	db := a.db
-	limit := db.eng.acctBlocks.Limit()
-	if a.role != replaying || limit == 0 || db.store.Dirty() < limit/2 {
+	if !a.spillDue() {
 		return nil
 	}
 	applied := map[uint64]uint32{}
@@ -305,64 +308,6 @@ func (a *applier) spill() error {
 	a.done = a.last
 	db.stats.spills.Add(1)
 	return nil
-}
-
-// netChanges merges change sets in order into one: the last change of each key, nothing of trees that come and go,
-// of dropped trees only the drop.
-func netChanges(sets []storage.ChangeSet) storage.ChangeSet {
-	n := 0
-	for _, s := range sets {
-		n += len(s)
-	}
-	all := make(storage.ChangeSet, 0, n)
-	made, dropped := map[storage.TreeID]bool{}, map[storage.TreeID]bool{}
-	for _, s := range sets {
-		for _, c := range s {
-			switch c.Op {
-			case storage.OpCreateTree:
-				made[c.Tree] = true
-			case storage.OpDropTree:
-				dropped[c.Tree] = true
-			}
-			all = append(all, c)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b storage.Change) int {
-		if a.Tree != b.Tree {
-			if a.Tree < b.Tree {
-				return -1
-			}
-			return 1
-		}
-		if x, y := opClass(a.Op), opClass(b.Op); x != y {
-			return x - y
-		}
-		return bytes.Compare(a.Key, b.Key)
-	})
-	out := all[:0]
-	for i, c := range all {
-		if dropped[c.Tree] && (c.Op != storage.OpDropTree || made[c.Tree]) {
-			continue
-		}
-		if i+1 < len(all) && opClass(c.Op) == 1 {
-			if next := &all[i+1]; next.Tree == c.Tree && opClass(next.Op) == 1 && bytes.Equal(next.Key, c.Key) {
-				continue
-			}
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// opClass orders the operations of one tree: create, rows, drop.
-func opClass(op storage.Op) int {
-	switch op {
-	case storage.OpCreateTree:
-		return 0
-	case storage.OpDropTree:
-		return 2
-	}
-	return 1
 }
 
 type loadStorer interface {

@@ -252,7 +252,7 @@ func (st *Store) ApplySorted(s *Snapshot, seq Seq, cs ChangeSet, workers int) (*
 					r.rt.set(ver, t, &tree{t, tr.root})
 				}
 				r.ap.begin(st, ver, st)
-				r.ap.gather([]ChangeSet{runs[i]})
+				r.ap.changes = runs[i] // nobody else's: there is no forget
 				r.cat, r.err = r.ap.run(&r.rt)
 			}
 		})

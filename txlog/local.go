@@ -41,6 +41,9 @@ type Options struct {
 	CheckpointBytes func() int64
 	// Archive says where the log is copied to.
 	Archive ArchiveOptions
+	// OnReplay is called once, before the first entry is handed out, with the stretch of the log that is read: from where to where
+	// its files end, which is where the log ends or behind it. May be nil.
+	OnReplay func(from, end Position)
 	// OnDurable is called by the writer, in order, before anyone waiting for seq is told.
 	OnDurable func(seq Seq)
 	// Fatal is called once when a write or sync has failed. The process should stop.

@@ -34,6 +34,9 @@ func (l *Local) recover(from Position, replay func(Position, Entry) error) error
 		l.prevEnd, l.written = l.cur.base, l.cur.base
 		return nil
 	}
+	if l.o.OnReplay != nil {
+		l.o.OnReplay(max(from, segs[0].base), max(from, segs[len(segs)-1].end()))
+	}
 	sc := scanner{segs: segs, replay: func(p Position, e Entry) error {
 		l.last = max(l.last, e.Seq)
 		return replay(p, e)
