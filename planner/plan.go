@@ -45,6 +45,7 @@ type cteInfo struct {
 	index  int
 	rows   float64
 	owner  *root
+	needs  []need // ExecParams of the levels around owner that its plan uses
 }
 
 // Plan makes the physical plan of a bound query. info is Bind's (its types go into Plan.Params). Called by sql/session once

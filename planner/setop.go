@@ -164,9 +164,6 @@ func (r *root) prepareCTEs() error {
 		case c.Materialized == 'n', c.Materialized == 0 && c.Refs <= 1 && queryVolatility(c.Query) != 'v':
 			info.inline = true
 		}
-		if !info.inline && !modifies && subLateral(c.Query) && !c.Recursive {
-			info.inline = true
-		}
 	}
 	return nil
 }
@@ -201,6 +198,7 @@ func (r *root) cte(c *plan.CTE) (*cteInfo, error) {
 		return nil, sqlerr.Internal("WITH query \"%s\" is not visible", c.Name)
 	}
 	if info.index >= 0 {
+		r.needOf(info)
 		return info, nil
 	}
 	cp := &plan.CTEPlan{Name: c.Name, Modifies: c.Query.Command != plan.CmdSelect}
@@ -219,14 +217,24 @@ func (r *root) cte(c *plan.CTE) (*cteInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(child.needs) > 0 {
-		return nil, sqlerr.Unsupported("WITH query \"%s\" that refers to columns of an outer query", c.Name)
+	info.index, info.needs = len(r.ps.out.CTEs), child.needs
+	for _, x := range child.needs {
+		cp.Params = append(cp.Params, x.id)
 	}
-	info.index = len(r.ps.out.CTEs)
+	r.needOf(info)
 	cp.Plan = n
 	r.ps.out.CTEs = append(r.ps.out.CTEs, cp)
 	info.rows = n.Base().Rows
 	return info, nil
+}
+
+// needOf records that the levels from r up to that of a WITH query depend on what the WITH query depends on.
+func (r *root) needOf(info *cteInfo) {
+	for _, x := range info.needs {
+		for p := r; p != info.owner; p = p.parent {
+			p.addNeed(x.at, x.id)
+		}
+	}
 }
 
 // recursive plans WITH RECURSIVE.

@@ -51,7 +51,11 @@ func (c *boundCache[V]) put(k storedID, v V) {
 }
 
 // storedKey is the cache key of a relation's stored text; ok is false while the transaction has uncommitted DDL.
+// Text without a relation is not kept.
 func (b *binder) storedKey(rel *catalog.Relation) (storedID, bool) {
+	if rel == nil {
+		return storedID{}, false
+	}
 	k := storedID{rel: rel.OID, version: uint64(rel.Version)}
 	if rel.OID < 16384 {
 		return k, true
@@ -225,20 +229,8 @@ func BindStored(cat catalog.Reader, env *BindEnv, rel *catalog.Relation, text st
 func (b *binder) domainChecks(t *catalog.Type) ([]plan.CheckExpr, error) {
 	var out []plan.CheckExpr
 	for _, c := range t.Checks {
-		x, err := b.env.ParseExpr(c.Expr)
+		e, err := b.domainCheck(t, c.Expr)
 		if err != nil {
-			return nil, err
-		}
-		env := *b.env
-		env.Text, env.Path, env.Fold = "", []types.OID{11}, true
-		sub := &binder{cat: b.cat, env: &env, params: newParamState(nil), stored: true}
-		sc := &scope{b: sub, domain: &plan.CaseTest{Typed: plan.Typed{Type: b.baseType(t.OID), Typmod: t.Typmod, Collation: t.Collation, Loc: -1}}}
-		sc.newQuery(plan.CmdSelect)
-		e, err := sc.expr(x, kindCheck)
-		if err != nil {
-			return nil, err
-		}
-		if e, err = sub.toBoolean(e, "CHECK"); err != nil {
 			return nil, err
 		}
 		if p := (&inliner{b: b}).called(e); p != nil {
@@ -247,6 +239,30 @@ func (b *binder) domainChecks(t *catalog.Type) ([]plan.CheckExpr, error) {
 		out = append(out, plan.CheckExpr{Name: c.Name, Expr: e})
 	}
 	return out, nil
+}
+
+// domainCheck binds a condition of a domain over CaseTest.
+func (b *binder) domainCheck(t *catalog.Type, text string) (plan.Expr, error) {
+	x, err := b.env.ParseExpr(text)
+	if err != nil {
+		return nil, err
+	}
+	env := *b.env
+	env.Text, env.Path, env.Fold = "", []types.OID{11}, true
+	sub := &binder{cat: b.cat, env: &env, params: newParamState(nil), stored: true}
+	sc := &scope{b: sub, domain: &plan.CaseTest{Typed: plan.Typed{Type: b.baseType(t.OID), Typmod: t.Typmod, Collation: t.Collation, Loc: -1}}}
+	sc.newQuery(plan.CmdSelect)
+	e, err := sc.expr(x, kindCheck)
+	if err != nil {
+		return nil, err
+	}
+	return sub.toBoolean(e, "CHECK")
+}
+
+// BindDomainCheck binds a condition of a domain as the catalog keeps it; VALUE is a CaseTest.
+func BindDomainCheck(cat catalog.Reader, env *BindEnv, domain *catalog.Type, text string) (plan.Expr, error) {
+	b := &binder{cat: cat, env: env, params: newParamState(nil), stored: true}
+	return b.domainCheck(domain, text)
 }
 
 // volatility is the worst volatility of any function in e, subqueries included.

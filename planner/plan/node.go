@@ -93,6 +93,7 @@ type CTEPlan struct {
 	Name     string
 	Plan     Node
 	Modifies bool
+	Params   []int // ExecParams of enclosing queries that it uses: its rows are computed anew when one is set
 }
 
 // Result produces one row (no input) of Exprs, or nothing when Filter is not true.

@@ -16,20 +16,24 @@ type Definer struct {
 	// Pretty renders a stored expression over a relation without needless parentheses; nil
 	// takes one pair of outer parentheses away.
 	Pretty func(rel *Relation, expr string) (string, error)
+	// PrettyCheck is Pretty for a condition of a domain.
+	PrettyCheck func(domain *Type, expr string) (string, error)
 }
 
 // pretty renders an expression.
 func (d Definer) pretty(rel *Relation, expr string, pretty bool) (string, error) {
-	if !pretty {
-		return expr, nil
-	}
-	if d.Pretty != nil {
+	if pretty && d.Pretty != nil {
 		return d.Pretty(rel, expr)
 	}
-	if inner, ok := outerParens(expr); ok {
-		return inner, nil
+	return plain(expr, pretty), nil
+}
+
+// plain is the text as it is kept, with pretty without the parentheses around all of it.
+func plain(expr string, pretty bool) string {
+	if inner, ok := outerParens(expr); ok && pretty {
+		return inner
 	}
-	return expr, nil
+	return expr
 }
 
 // outerParens strips the parentheses around a whole expression.
@@ -330,10 +334,13 @@ func (d Definer) foreignKeyDef(b *strings.Builder, rel *Relation, k *Constraint)
 }
 
 // TypeCheckDef is pg_get_constraintdef for a domain's constraint.
-func (d Definer) TypeCheckDef(k *pgdata.TypeCheck, pretty bool) (string, error) {
-	expr, err := d.pretty(nil, k.Expr, pretty)
-	if err != nil {
-		return "", err
+func (d Definer) TypeCheckDef(domain *Type, k *pgdata.TypeCheck, pretty bool) (string, error) {
+	expr := plain(k.Expr, pretty)
+	if pretty && d.PrettyCheck != nil {
+		var err error
+		if expr, err = d.PrettyCheck(domain, k.Expr); err != nil {
+			return "", err
+		}
 	}
 	if !k.Validated {
 		return "CHECK (" + expr + ") NOT VALID", nil
@@ -355,7 +362,7 @@ func (d Definer) ConstraintDefByOID(id types.OID, pretty bool) (text string, ok 
 	if t == nil || err != nil {
 		return "", false, err
 	}
-	text, err = d.TypeCheckDef(check, pretty)
+	text, err = d.TypeCheckDef(t, check, pretty)
 	return text, err == nil, err
 }
 

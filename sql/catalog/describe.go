@@ -49,7 +49,54 @@ func (n Names) Describe(o Object) (string, error) {
 		name, err := n.RoleName(o.OID)
 		return "role " + name, err
 	}
+	if text, err := n.describeBuiltIn(o); text != "" || err != nil {
+		return text, err
+	}
 	return fmt.Sprintf("object %d of class %d", o.OID, o.Class), nil
+}
+
+// describeBuiltIn describes objects of the kinds that only PostgreSQL's own catalogs have; "" for others.
+func (n Names) describeBuiltIn(o Object) (string, error) {
+	switch o.Class {
+	case ClassLanguage:
+		for _, l := range pgdata.Languages() {
+			if l.OID == o.OID {
+				return "language " + QuoteIdent(l.Name), nil
+			}
+		}
+	case ClassCollation:
+		if c := pgdata.CollationByOID(o.OID); c != nil {
+			return "collation " + n.builtinName(QuoteIdent(c.Name)), nil
+		}
+	case ClassOperator:
+		if pgdata.OperatorByOID(o.OID) != nil {
+			text, err := n.OperatorSignatureOut(o.OID)
+			return "operator " + text, err
+		}
+	case ClassOpclass:
+		if c := pgdata.OpclassByOID(o.OID); c != nil {
+			return "operator class " + n.builtinName(QuoteIdent(c.Name)) + " for access method " + methodName(c.Method), nil
+		}
+	case ClassOpfamily:
+		if f := pgdata.OpfamilyByOID(o.OID); f != nil {
+			return "operator family " + n.builtinName(QuoteIdent(f.Name)) + " for access method " + methodName(f.Method), nil
+		}
+	case ClassAccessMethod:
+		if m := methodName(o.OID); m != "" {
+			return "access method " + m, nil
+		}
+	}
+	return "", nil
+}
+
+// methodName returns the name of an access method, "" when there is none.
+func methodName(id types.OID) string {
+	for _, m := range pgdata.AccessMethods() {
+		if m.OID == id {
+			return m.Name
+		}
+	}
+	return ""
 }
 
 // relationWords are what messages call the kinds of relations.

@@ -35,6 +35,10 @@ const (
 	ClassCollation   types.OID = 3456 // pg_collation
 	ClassLanguage    types.OID = 2612 // pg_language
 	ClassTablespace  types.OID = 1213 // pg_tablespace
+	ClassOpclass     types.OID = 2616 // pg_opclass
+	ClassOpfamily    types.OID = 2753 // pg_opfamily
+
+	ClassAccessMethod types.OID = 2601 // pg_am
 )
 
 // Object identifiers that every database has.

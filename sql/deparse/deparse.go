@@ -254,5 +254,13 @@ func Literal(s string) string {
 	return q
 }
 
+// DomainCheck returns the text of a condition of a domain, whose value is a CaseTest in it.
+func DomainCheck(env *Env, e plan.Expr) (string, error) {
+	p := newPrinter(env)
+	p.caseTest = append(p.caseTest, DomainValue)
+	p.expr(e)
+	return p.finish()
+}
+
 // DomainValue is the name of a column that prints as VALUE: what a domain's CHECK refers to.
 const DomainValue = "VALUE"

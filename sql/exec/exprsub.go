@@ -31,8 +31,8 @@ func (c *compiler) subPlan(e *plan.SubPlan) (program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(e.ParamIDs) == 0 && !e.Hashed && !dependent(e.Plan) {
-		op = newMaterialize(op, e.Plan) // run once, read for every row
+	if len(e.ParamIDs) == 0 && !e.Hashed && !c.st.dependent(e.Plan) {
+		op = c.st.newMaterialize(op, e.Plan) // run once, read for every row
 	}
 	p := &subPlanProg{kind: e.Kind, op: op, params: e.ParamIDs, typ: e.Type}
 	if p.args, err = c.compileAll(e.Args); err != nil {

@@ -27,7 +27,7 @@ type hashedSub struct {
 }
 
 func (c *compiler) hashedSub(e *plan.SubPlan) (*hashedSub, error) {
-	h := &hashedSub{key: eqKey{cols: eqCols(e.HashKeys)}, moving: dependent(e.Plan)}
+	h := &hashedSub{key: eqKey{cols: eqCols(e.HashKeys)}, moving: c.st.dependent(e.Plan)}
 	var kinds []types.Kind
 	for _, k := range e.HashKeys {
 		l, err := c.compile(k.Left)

@@ -45,7 +45,7 @@ type hashJoinOp struct {
 }
 
 func (s *State) buildHashJoin(n *plan.HashJoin) (Operator, error) {
-	o := &hashJoinOp{st: s, typ: n.Type, fixed: !dependent(n.Right), nLeft: len(n.Left.Base().Cols), nRight: len(n.Right.Base().Cols)}
+	o := &hashJoinOp{st: s, typ: n.Type, fixed: !s.dependent(n.Right), nLeft: len(n.Left.Base().Cols), nRight: len(n.Right.Base().Cols)}
 	var err error
 	if o.left, err = s.build(n.Left); err != nil {
 		return nil, err

@@ -26,12 +26,12 @@ func (s *State) buildMaterialize(n *plan.Materialize) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newMaterialize(in, n.Input), nil
+	return s.newMaterialize(in, n.Input), nil
 }
 
-func newMaterialize(in Operator, n plan.Node) *materializeOp {
+func (s *State) newMaterialize(in Operator, n plan.Node) *materializeOp {
 	t := newTape(kindsOf(n))
-	return &materializeOp{in: in, kept: t, batch: newTupleBatch(t.codec), fixed: !dependent(n)}
+	return &materializeOp{in: in, kept: t, batch: newTupleBatch(t.codec), fixed: !s.dependent(n)}
 }
 
 func (o *materializeOp) Open(env *Env) error {
@@ -136,10 +136,12 @@ type cteState struct {
 	modifies bool
 	opened   bool
 	ended    bool
+	params   []int  // exec params of enclosing queries
+	at       uint64 // State.setCount when it was opened
 }
 
 func (c *cteState) init(st *State, op Operator, p *plan.CTEPlan) {
-	c.st, c.op, c.modifies, c.kept = st, op, p.Modifies, newTape(kindsOf(p.Plan))
+	c.st, c.op, c.modifies, c.kept, c.params = st, op, p.Modifies, newTape(kindsOf(p.Plan)), p.Params
 }
 
 // fetch asks the query for up to want more rows; false at the end.
@@ -148,7 +150,7 @@ func (c *cteState) fetch(want int) (bool, error) {
 		return false, nil
 	}
 	if !c.opened {
-		c.opened = true
+		c.opened, c.at = true, c.st.setCount
 		c.kept.open(c.st.env)
 		if err := c.op.Open(c.st.env); err != nil {
 			return false, err
@@ -163,6 +165,16 @@ func (c *cteState) fetch(want int) (bool, error) {
 		return false, nil
 	}
 	return true, c.kept.addBatch(b)
+}
+
+// refresh forgets the rows when the enclosing queries have gone on to another row since they were computed.
+func (c *cteState) refresh() error {
+	for _, id := range c.params {
+		if c.st.setAt[id] > c.at {
+			return c.close()
+		}
+	}
+	return nil
 }
 
 // drain runs a modifying query to its end, whether anybody reads it or not.
@@ -207,7 +219,7 @@ func (o *cteScanOp) Open(*Env) error {
 	if o.batch == nil {
 		o.batch = newTupleBatch(newTupleCodec(o.kinds))
 	}
-	return nil
+	return o.cte.refresh()
 }
 func (o *cteScanOp) Rescan() error { return o.Open(nil) }
 func (o *cteScanOp) Close() error  { o.reset(); return nil }

@@ -57,7 +57,7 @@ func (s *State) buildNestLoop(n *plan.NestLoop) (Operator, error) {
 		if m, ok := unwrap(o.right).(*materializeOp); ok {
 			o.kept = m
 		} else {
-			o.kept = newMaterialize(o.right, n.Right)
+			o.kept = o.st.newMaterialize(o.right, n.Right)
 			o.right = o.kept
 		}
 	}

@@ -29,6 +29,9 @@ type State struct {
 
 	exec    []types.Datum // exec params
 	execSet []bool
+	// setCount numbers the calls of setExecParam, setAt has that of each param's last one.
+	setCount uint64
+	setAt    []uint64
 	initOf  []int // exec param -> init plan, -1 none
 	inits   []*initPlan
 	ctes    []*cteState
@@ -74,6 +77,7 @@ func BuildCounted(p *plan.Plan) (*State, error) { return build(p, true) }
 func build(p *plan.Plan, counted bool) (*State, error) {
 	st := &State{plan: p, counted: counted, works: map[*plan.RecursiveUnion]*recursiveOp{}}
 	st.exec, st.execSet, st.initOf = make([]types.Datum, p.ExecParams), make([]bool, p.ExecParams), make([]int, p.ExecParams)
+	st.setAt = make([]uint64, p.ExecParams)
 	for i := range st.initOf {
 		st.initOf[i] = -1
 	}
@@ -219,7 +223,8 @@ func (s *State) setExecParam(id int, d types.Datum) {
 	if d.B != nil {
 		x.B = append(buf, d.B...)
 	}
-	s.execSet[id] = true
+	s.setCount++
+	s.execSet[id], s.setAt[id] = true, s.setCount
 }
 
 // execParam returns the value of an exec param, running its init plan if that is still to be done.

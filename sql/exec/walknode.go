@@ -104,13 +104,14 @@ func nodeExprs(n plan.Node, fn func(plan.Expr)) {
 
 // dependent says whether the rows below n may differ between two scans of one execution: it reads exec params that something
 // above sets, or a working table.
-func dependent(n plan.Node) bool {
-	d := dependence{set: map[int]bool{}}
+func (s *State) dependent(n plan.Node) bool {
+	d := dependence{st: s, set: map[int]bool{}}
 	d.node(n)
 	return d.found
 }
 
 type dependence struct {
+	st    *State
 	set   map[int]bool // params set inside the tree
 	found bool
 }
@@ -124,9 +125,13 @@ func (d *dependence) node(n plan.Node) {
 			d.set[id] = true
 		}
 	}
-	if _, ok := n.(*plan.WorkTableScan); ok {
+	switch n := n.(type) {
+	case *plan.WorkTableScan:
 		d.found = true
-		return
+	case *plan.CTEScan:
+		for _, id := range d.st.plan.CTEs[n.CTE].Params {
+			d.param(id)
+		}
 	}
 	nodeExprs(n, func(e plan.Expr) { walk(e, d.expr) })
 	for _, c := range n.Children() {
@@ -137,7 +142,7 @@ func (d *dependence) node(n plan.Node) {
 func (d *dependence) expr(e plan.Expr) {
 	switch e := e.(type) {
 	case *plan.ExecParam:
-		d.found = d.found || !d.set[e.ID]
+		d.param(e.ID)
 	case *plan.SubPlan:
 		for _, id := range e.ParamIDs {
 			d.set[id] = true
@@ -145,3 +150,5 @@ func (d *dependence) expr(e plan.Expr) {
 		d.node(e.Plan)
 	}
 }
+
+func (d *dependence) param(id int) { d.found = d.found || !d.set[id] }

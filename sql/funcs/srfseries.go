@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"herd/sql/catalog/pgdata"
+	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/sql/types/datetime"
 	"herd/sql/types/numeric"
@@ -35,6 +36,21 @@ func init() {
 	regSet(func(*CallInfo) setStart {
 		return func(*Ctx, []types.Datum) (SetFunc, error) { return keywords(), nil }
 	}, "pg_get_keywords")
+	byID := func(_ *Ctx, a []types.Datum) (SetFunc, error) {
+		if a[0].I != defaultParser {
+			return nil, sqlerr.Internal("cache lookup failed for text search parser %d", a[0].I)
+		}
+		return tokenTypes(), nil
+	}
+	regSet(func(*CallInfo) setStart { return byID }, "ts_token_type_byid")
+	regSet(func(*CallInfo) setStart {
+		return func(_ *Ctx, a []types.Datum) (SetFunc, error) {
+			if name := string(a[0].B); name != "default" && name != "pg_catalog.default" {
+				return nil, sqlerr.New(sqlerr.UndefinedObject, "text search parser \"%s\" does not exist", name)
+			}
+			return tokenTypes(), nil
+		}
+	}, "ts_token_type_byname")
 }
 
 func numericSeries(a []types.Datum) (SetFunc, error) {
@@ -150,6 +166,29 @@ func keywords() SetFunc {
 		setRow(out, i, []types.OID{types.TextOID, types.QCharOID, types.BoolOID, types.TextOID, types.TextOID}, []types.Datum{
 			types.Text(k.Word), types.Bytes([]byte{k.Category}), types.Bool(k.BareLabel), types.Text(desc[k.Category]), types.Text(label),
 		})
+		return nil
+	})
+}
+
+// defaultParser is the OID of the only text search parser.
+const defaultParser = 3722
+
+// tokens are the token types of the default text search parser, numbered from 1.
+var tokens = [...][2]string{
+	{"asciiword", "Word, all ASCII"}, {"word", "Word, all letters"}, {"numword", "Word, letters and digits"}, {"email", "Email address"},
+	{"url", "URL"}, {"host", "Host"}, {"sfloat", "Scientific notation"}, {"version", "Version number"},
+	{"hword_numpart", "Hyphenated word part, letters and digits"}, {"hword_part", "Hyphenated word part, all letters"},
+	{"hword_asciipart", "Hyphenated word part, all ASCII"}, {"blank", "Space symbols"}, {"tag", "XML tag"}, {"protocol", "Protocol head"},
+	{"numhword", "Hyphenated word, letters and digits"}, {"asciihword", "Hyphenated word, all ASCII"}, {"hword", "Hyphenated word, all letters"},
+	{"url_path", "URL path"}, {"file", "File or path name"}, {"float", "Decimal notation"}, {"int", "Signed integer"},
+	{"uint", "Unsigned integer"}, {"entity", "XML entity"},
+}
+
+// tokenTypes is ts_token_type(): what psql's \dF+ names the mappings of a configuration by.
+func tokenTypes() SetFunc {
+	return listSet(len(tokens), func(_ *Ctx, row, i int, out []*vec.Vector) error {
+		setRow(out, i, []types.OID{types.Int4OID, types.TextOID, types.TextOID},
+			[]types.Datum{types.Int(int64(row + 1)), types.Text(tokens[row][0]), types.Text(tokens[row][1])})
 		return nil
 	})
 }

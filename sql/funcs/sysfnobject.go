@@ -12,8 +12,6 @@ import (
 
 // Object classes that have no constant in package catalog.
 const (
-	classOpclass     types.OID = 2616
-	classOpfamily    types.OID = 2753
 	classConversion  types.OID = 2607
 	classStatistics  types.OID = 3381
 	classTSConfig    types.OID = 3602
@@ -73,7 +71,7 @@ func initVisible() {
 	for sym, class := range map[string]types.OID{
 		"pg_table_is_visible": catalog.ClassRelation, "pg_type_is_visible": catalog.ClassType, "pg_function_is_visible": catalog.ClassProc,
 		"pg_operator_is_visible": catalog.ClassOperator, "pg_collation_is_visible": catalog.ClassCollation,
-		"pg_opclass_is_visible": classOpclass, "pg_opfamily_is_visible": classOpfamily, "pg_conversion_is_visible": classConversion,
+		"pg_opclass_is_visible": catalog.ClassOpclass, "pg_opfamily_is_visible": catalog.ClassOpfamily, "pg_conversion_is_visible": classConversion,
 		"pg_statistics_obj_is_visible": classStatistics, "pg_ts_config_is_visible": classTSConfig, "pg_ts_dict_is_visible": classTSDict,
 		"pg_ts_parser_is_visible": classTSParser, "pg_ts_template_is_visible": classTSTemplate,
 	} {
@@ -141,6 +139,15 @@ func initComments() {
 			return r.RetNull()
 		}
 		n := catalog.Names{Reader: e.Catalog(), Database: e.Database()}
+		for _, name := range e.SearchPath(true) {
+			schema, err := n.Reader.SchemaByName(name)
+			if err != nil {
+				return err
+			}
+			if schema != nil {
+				n.Path = append(n.Path, schema.OID)
+			}
+		}
 		s, err := n.Describe(catalog.Object{Class: types.OID(r.Int(0)), OID: types.OID(r.Int(1)), Sub: int32(r.Int(2))})
 		if err != nil || s == "" {
 			r.RetNull()

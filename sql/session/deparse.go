@@ -24,6 +24,8 @@ func (e *environment) Deparse(q funcs.DeparseQuery) (string, bool, error) {
 	names := catalog.Names{Reader: cat, Path: path, Database: s.info.Database}
 	d := catalog.Definer{Names: names, Pretty: func(rel *catalog.Relation, text string) (string, error) {
 		return s.prettyText(names, rel, text)
+	}, PrettyCheck: func(domain *catalog.Type, text string) (string, error) {
+		return s.prettyCheck(names, domain, text)
 	}}
 	switch q.Kind {
 	case "viewdef":
@@ -121,6 +123,21 @@ func (s *Session) prettyText(n catalog.Names, rel *catalog.Relation, text string
 	print := s.deparseEnv(n)
 	print.Pretty = true
 	return deparse.Stored(print, bind, rel, text)
+}
+
+// prettyCheck is prettyText for a condition of a domain.
+func (s *Session) prettyCheck(n catalog.Names, domain *catalog.Type, text string) (string, error) {
+	env, err := s.bindEnv("")
+	if err != nil {
+		return "", err
+	}
+	e, err := planner.BindDomainCheck(n.Reader, env, domain, text)
+	if err != nil {
+		return "", err
+	}
+	print := s.deparseEnv(n)
+	print.Pretty = true
+	return deparse.DomainCheck(print, e)
 }
 
 // expressionText is pg_get_expr.
