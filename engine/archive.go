@@ -19,21 +19,32 @@ func (db *Database) archive() txlog.ArchiveOptions {
 	}
 	return txlog.ArchiveOptions{
 		Dir:    filepath.Join(o.ArchiveDir, db.eng.identity, strconv.FormatUint(uint64(db.oid), 10)),
-		Period: o.ArchivePeriod, KeepMax: o.ArchiveKeepMax, Moment: db.moment, Describe: db.describe,
+		Period: o.ArchivePeriod, KeepMax: o.ArchiveKeepMax, Patience: o.archivePatience, Moment: db.moment, Describe: db.describe,
 	}
 }
 
 // droppedFile is in the archive of a database that was dropped.
 const droppedFile = "DROPPED"
 
-// noteDropped says in the archive that the database's log has ended.
+// noteDropped says in the archive that the database's log has ended. It does not wait for an archive that hangs.
 func (db *Database) noteDropped() error {
 	o := db.archive()
 	if o.Dir == "" {
 		return nil
 	}
-	return vfs.WriteFileAtomic(db.eng.o.FS, labelArchive, o.Dir, filepath.Join(o.Dir, droppedFile), []byte(time.Now().UTC().Format(time.RFC3339Nano)+"\n"))
+	done := make(chan error, 1)
+	go func() { // ends when the archive answers
+		done <- vfs.WriteFileAtomic(db.eng.o.FS, labelArchive, o.Dir, filepath.Join(o.Dir, droppedFile), []byte(time.Now().UTC().Format(time.RFC3339Nano)+"\n"))
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(db.eng.o.archivePatience):
+		return errArchiveHangs
+	}
 }
+
+var errArchiveHangs = errors.New("the log archive does not answer")
 
 // moment returns a time such that every commit with that one or an earlier one is in the log, and every later commit has a later
 // one. Commits know their time to the microsecond.

@@ -56,18 +56,18 @@ func (d *Drop) Cancel() {
 	d.e.mu.Unlock()
 }
 
-// Finish closes the database and removes its folder.
+// Finish closes the database and removes its folder. Others find their databases meanwhile: closing may wait for the archive.
 func (d *Drop) Finish() error {
 	e, db := d.e, d.db
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.byName, d.name)
 	if err := db.close(false); err != nil {
 		e.o.Logger.Warn("closing a dropped database failed", "database", d.name, "error", err)
 	}
 	if err := db.noteDropped(); err != nil {
 		e.o.Logger.Warn("the log archive does not say that a database was dropped", "database", d.name, "error", err)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.byName, d.name)
 	dropped := db.dir + suffixDrop
 	if err := e.o.FS.Rename(labelFolder, db.dir, dropped); err != nil {
 		return fmt.Errorf("drop database %q: %w", d.name, err)

@@ -183,12 +183,14 @@ func (e *Engine) Databases() []DatabaseInfo {
 	return out
 }
 
-// each calls f for every open database.
+// each calls f for every open database, and not for one that is being closed.
 func (e *Engine) each(f func(*Database)) {
 	e.mu.RLock()
 	dbs := make([]*Database, 0, len(e.byName))
 	for _, db := range e.byName {
-		dbs = append(dbs, db)
+		if !db.stopping.Load() {
+			dbs = append(dbs, db)
+		}
 	}
 	e.mu.RUnlock()
 	for _, db := range dbs {

@@ -64,8 +64,9 @@ type Options struct {
 	// BigCommit is the number of changes above which a commit is merged beside the others; 0 = 4096.
 	BigCommit int
 
-	replayBytes  int           // how much log is gathered before it is applied; 0 = 64 MiB, less when memory is short
-	replayReport time.Duration // how often the progress of a replay is told; 0 = replayReport
+	archivePatience time.Duration // see txlog.ArchiveOptions.Patience; 0 = 10 s
+	replayBytes     int           // how much log is gathered before it is applied; 0 = 64 MiB, less when memory is short
+	replayReport    time.Duration // how often the progress of a replay is told; 0 = replayReport
 
 	// Fatal is called when the log has failed or a file could not be made durable: the process must end. Default: log it
 	// and exit with status 1.
@@ -115,6 +116,9 @@ func (o Options) withDefaults() Options {
 		if l := o.Memory.Limit(); l > 0 { // twice: small changes take three times their bytes while they are merged
 			o.replayBytes = int(min(max(l/24, 1<<20), 64<<20))
 		}
+	}
+	if o.archivePatience == 0 {
+		o.archivePatience = 10 * time.Second
 	}
 	if o.replayReport == 0 {
 		o.replayReport = replayReport

@@ -145,6 +145,9 @@ func (st *Store) Evict(target int64) (freed int64) {
 }
 
 func (st *Store) evictLocked(target int64) int64 {
+	if st.closed.Load() {
+		return 0
+	}
 	freed, blocks := st.books.evict(target)
 	if blocks > 0 {
 		st.evictions.Add(uint64(blocks))

@@ -129,6 +129,9 @@ func (st *Store) releaseSome(most int) (more bool) {
 	r := &st.retired
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if st.closed.Load() {
+		return false
+	}
 	left := most
 	// What a former call has left lies below the bound that it found; a new one costs a look at every slot.
 	freed := st.releaseOpen(&left)

@@ -121,6 +121,10 @@ func (st *Store) Close() error {
 	st.ckptMu.Lock()
 	defer st.ckptMu.Unlock()
 	err := errors.Join(st.segments.close(), st.spill.close())
+	st.evictMu.Lock() // from here on nothing is evicted or released: it would be off the books twice
+	defer st.evictMu.Unlock()
+	st.retired.mu.Lock()
+	defer st.retired.mu.Unlock()
 	st.account(-st.books.resident.Load())
 	return err
 }

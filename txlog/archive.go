@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"herd/internal/vfs"
@@ -23,11 +24,17 @@ type ArchiveOptions struct {
 	KeepMax int64
 	// Moment returns a time such that what was ordered before it is appended. Nil: the clock.
 	Moment func() time.Time
+	// Patience is how long Close waits for an archive that makes no progress. Default ten seconds.
+	Patience time.Duration
 	// Describe adds what a reader of the archive needs to know. May be nil; called before each pass.
 	Describe func(dir string) error
 }
 
 const archiveRetry = 10 * time.Second
+
+// archivePatience is how long closing waits for an archive that does nothing: a mount may hang for ever, and then no
+// call comes back.
+const archivePatience = 10 * time.Second
 
 // archiver copies segments: full ones once, and what the current one has at intervals. Segments are not recycled or removed
 // before they are copied.
@@ -41,6 +48,9 @@ type archiver struct {
 	copied Position // up to here it is all there
 	made   bool     // the folder, durably
 	failed bool     // the last pass
+
+	steps atomic.Int64 // pieces copied, files finished: it is at work
+	left  atomic.Bool  // closing has given up waiting for it
 }
 
 func (l *Local) startArchive() {
@@ -53,6 +63,9 @@ func (l *Local) startArchive() {
 	}
 	if a.o.Moment == nil {
 		a.o.Moment = time.Now
+	}
+	if a.o.Patience <= 0 {
+		a.o.Patience = archivePatience
 	}
 	l.arch = a
 	a.done.Add(1)
@@ -84,11 +97,36 @@ func (a *archiver) run() {
 	}
 }
 
-// stop ends the archiver with a last pass; the writer has ended.
+// stop ends the archiver with a last pass; the writer has ended. It waits as long as the pass makes progress. When it is given up, the
+// next start archives what is missing, unless the log is removed.
 func (a *archiver) stop() {
 	close(a.quit)
-	a.done.Wait()
-	_ = a.pass() // it logs what fails
+	ended := make(chan struct{})
+	go func() { // ends with the pass, or with the calls that hang
+		defer close(ended)
+		a.done.Wait()
+		if !a.left.Load() {
+			_ = a.pass() // it logs what fails
+		}
+	}()
+	t := time.NewTicker(a.o.Patience)
+	defer t.Stop()
+	for before := a.steps.Load(); ; {
+		select {
+		case <-ended:
+			return
+		case <-t.C:
+		}
+		now := a.steps.Load()
+		if now == before {
+			a.left.Store(true)
+			a.l.stats.ArchiveFailures.Add(1)
+			a.l.o.Logger.Error("the log archive does not answer: the end of the transaction log is not in it", "archive", a.o.Dir,
+				"waited_seconds", a.o.Patience.Seconds(), "waiting_bytes", a.l.ArchiveWaiting())
+			return
+		}
+		before = now
+	}
 }
 
 // sealed asks for a pass: a segment is full.
@@ -275,7 +313,7 @@ func (a *archiver) copySegment(s followed, upto int64, suffix string) error {
 	if err != nil {
 		return err
 	}
-	err = copyBytes(f, s.file, end)
+	err = a.copyBytes(f, s.file, end)
 	if err == nil {
 		err = f.Sync(labelArchive)
 	}
@@ -315,9 +353,13 @@ func lastGroup(s *segment, upto int64) (int64, error) {
 	return off, nil
 }
 
-func copyBytes(to, from vfs.File, n int64) error {
+func (a *archiver) copyBytes(to, from vfs.File, n int64) error {
 	buf := make([]byte, len(zeros))
 	for off := int64(0); off < n; off += int64(len(buf)) {
+		if a.left.Load() {
+			return ErrClosed
+		}
+		a.steps.Add(1)
 		p := buf[:min(int64(len(buf)), n-off)]
 		if _, err := from.ReadAt(labelArchive, p, off); err != nil {
 			return fmt.Errorf("read %s: %w", from.Name(), err)

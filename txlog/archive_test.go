@@ -171,3 +171,51 @@ func TestLogAsArchive(t *testing.T) {
 		t.Errorf("of a damaged header: %v", ends(got))
 	}
 }
+
+// TestHungArchiveDoesNotHoldClose closes a log whose archive's calls do not come back, in the archiver's own pass and in the last one. The
+// log has all afterwards, and the next start archives it.
+func TestHungArchiveDoesNotHoldClose(t *testing.T) {
+	for _, op := range []vfs.Op{vfs.OpStat, vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpRemove} {
+		for _, full := range []bool{false, true} {
+			m := newMem(t)
+			f := vfs.NewFault(m)
+			o := archiving(Options{FS: f, Dir: dir, SegmentBytes: 3 << 20, SegmentBytesMax: 3 << 20})
+			o.Archive.Patience = 50 * time.Millisecond
+			l, _, err := reopen(t, o, 0)
+			must(t, err)
+			addMany(t, l, 1, 40) // the archiver rests
+			back := make(chan struct{})
+			f.Add(vfs.Rule{Label: labelArchive, Op: op, Nth: 1, Sticky: true, Hang: back})
+			n := Seq(45)
+			if full {
+				n = 80
+			}
+			for i := Seq(41); i <= n; i++ {
+				add(t, l, i, 100<<10)
+			}
+			must(t, l.Barrier())
+			failures := l.Stats().ArchiveFailures.Load()
+			closed := make(chan error, 1)
+			go func() { closed <- l.Close() }()
+			select {
+			case err := <-closed:
+				must(t, err)
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%s hangs, and so does Close", op)
+			}
+			if l.Stats().ArchiveFailures.Load() == failures {
+				t.Errorf("%s hung and no failure is counted", op)
+			}
+			close(back)
+			f.Clear()
+			o.FS, o.Archive.Patience = m.CrashClone(vfs.CrashOptions{}), 0
+			l, kept, err := reopen(t, o, 0)
+			must(t, err)
+			wantSeqs(t, kept, 1, n)
+			must(t, l.Close())
+			got, err := inArchive(o.FS, 0, archiveDir)
+			must(t, err)
+			wantSeqs(t, got, 1, n)
+		}
+	}
+}

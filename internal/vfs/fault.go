@@ -40,6 +40,9 @@ type Rule struct {
 	Err error
 	// Bit is that bit, counted from the first byte's lowest and modulo the bytes.
 	Bit int
+	// Hang, when it is not nil, has the call wait until it is closed, as on a mount whose server is away; then the call goes on, or fails
+	// with Err.
+	Hang <-chan struct{}
 
 	seen int
 }
@@ -101,6 +104,18 @@ func (f *Fault) Fired() int {
 
 // check counts a call and returns the rule that fails it, if any.
 func (f *Fault) check(l Label, op Op) *Rule {
+	hit := f.match(l, op)
+	if hit == nil || hit.Hang == nil {
+		return hit
+	}
+	<-hit.Hang
+	if hit.Err == nil {
+		return nil
+	}
+	return hit
+}
+
+func (f *Fault) match(l Label, op Op) *Rule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls[Call{l, op}]++
