@@ -206,7 +206,7 @@ func (s *scope) finishCall(name ast.Name, c *candidate, args []plan.Expr, in []t
 		et := rest[0].T().Type
 		at := b.arrayType(et)
 		if at == 0 {
-			return nil, b.errorAt(rest[0].T().Loc, sqlerr.UndefinedObject, "could not find array type for data type %s", b.typeName(et))
+			return nil, b.errorAt(exprLoc(rest[0]), sqlerr.UndefinedObject, "could not find array type for data type %s", b.typeName(et))
 		}
 		arr := &plan.ArrayExpr{Typed: plan.Typed{Type: at, Typmod: -1, Collation: b.typeCollation(at), Loc: rest[0].T().Loc}, Elem: et, Args: rest}
 		args = append(args[:p.NArgs-1:p.NArgs-1], arr)
@@ -328,6 +328,8 @@ func placePhrase(k exprKind) string {
 		return "EXECUTE parameters"
 	case kindCopyWhere:
 		return "COPY FROM WHERE conditions"
+	case kindMergeWhen:
+		return "MERGE WHEN conditions"
 	}
 	return ""
 }
@@ -493,11 +495,11 @@ func (s *scope) aggOrder(a *plan.Aggref, x *ast.FuncCall) error {
 			found = found || equalExpr(arg, k.Expr)
 		}
 		if !found {
-			return s.b.errorAt(k.Expr.T().Loc, sqlerr.InvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+			return s.b.errorAt(exprLoc(k.Expr), sqlerr.InvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
 		}
 	}
 	for _, arg := range a.Args {
-		if _, _, _, err := s.b.sortOps(arg.T().Type, true, true, arg.T().Loc); err != nil {
+		if _, _, _, err := s.b.sortOps(arg.T().Type, true, true, exprLoc(arg)); err != nil {
 			return err
 		}
 	}
@@ -548,10 +550,10 @@ func (s *scope) aggLevel(a *plan.Aggref, loc int) error {
 		return b.errorAt(nestedLoc, sqlerr.GroupingError, "aggregate function calls cannot be nested")
 	}
 	if window != nil {
-		return b.errorAt(window.T().Loc, sqlerr.GroupingError, "aggregate function calls cannot contain window function calls")
+		return b.errorAt(exprLoc(window), sqlerr.GroupingError, "aggregate function calls cannot contain window function calls")
 	}
 	if srf != nil {
-		return b.errorAt(srf.T().Loc, sqlerr.FeatureNotSupported, "aggregate function calls cannot contain set-returning function calls").
+		return b.errorAt(exprLoc(srf), sqlerr.FeatureNotSupported, "aggregate function calls cannot contain set-returning function calls").
 			WithHint("You might be able to move the set-returning function into a LATERAL FROM item.")
 	}
 	a.LevelsUp = level

@@ -93,7 +93,7 @@ func (s *scope) assign(e plan.Expr, c *catalog.Column, loc int) (plan.Expr, erro
 		return nil, err
 	}
 	if r == nil {
-		at := e.T().Loc
+		at := exprLoc(e)
 		if at < 0 {
 			at = loc
 		}
@@ -168,8 +168,11 @@ func (s *scope) bindInsert(x *ast.Insert) (*plan.Query, error) {
 			return nil, err
 		}
 	}
-	if err := s.insertTargets(rel, values); err != nil {
+	if s.q.Targets, err = s.insertTargets(rel, values); err != nil {
 		return nil, err
+	}
+	for _, t := range s.q.Targets {
+		s.q.InsertCols = append(s.q.InsertCols, t.Attno)
 	}
 	if x.OnConflict != nil {
 		if err := s.bindOnConflict(x.OnConflict, rel, item); err != nil {
@@ -366,7 +369,7 @@ func (s *scope) insertExprs(x *ast.Insert, rel *catalog.Relation, cols []insertC
 
 func (s *scope) insertArity(x *ast.Insert, cols []insertColumn, exprs []plan.Expr) error {
 	if len(exprs) > len(cols) {
-		return s.b.errorAt(exprs[len(cols)].T().Loc, sqlerr.SyntaxError, "INSERT has more expressions than target columns")
+		return s.b.errorAt(exprLoc(exprs[len(cols)]), sqlerr.SyntaxError, "INSERT has more expressions than target columns")
 	}
 	if len(exprs) < len(cols) && len(x.Columns) > 0 {
 		e := s.b.errorAt(cols[len(exprs)].loc, sqlerr.SyntaxError, "INSERT has more target columns than expressions")
@@ -470,9 +473,10 @@ func (s *scope) insertRows(x *ast.Insert, rel *catalog.Relation, cols []insertCo
 	return nil
 }
 
-// insertTargets fills q.Targets with a value for every live column.
-func (s *scope) insertTargets(rel *catalog.Relation, values []plan.Expr) error {
+// insertTargets makes a target for every live column, its default where there is no value.
+func (s *scope) insertTargets(rel *catalog.Relation, values []plan.Expr) ([]*plan.Target, error) {
 	targets := make([]plan.Target, len(rel.Columns))
+	out := make([]*plan.Target, 0, len(rel.Columns))
 	for i := range rel.Columns {
 		c := &rel.Columns[i]
 		if c.Dropped {
@@ -484,15 +488,14 @@ func (s *scope) insertTargets(rel *catalog.Relation, values []plan.Expr) error {
 			if c.Generated != "" {
 				v = &plan.Const{Typed: plan.Typed{Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Loc: -1}, Value: types.NullDatum}
 			} else if v, err = s.defaultValue(rel, c); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		t := &targets[i]
 		t.Expr, t.Name, t.Attno = v, c.Name, i+1
-		s.q.Targets = append(s.q.Targets, t)
-		s.q.InsertCols = append(s.q.InsertCols, i+1)
+		out = append(out, t)
 	}
-	return nil
+	return out, nil
 }
 
 // bindUpdate is transformUpdateStmt.

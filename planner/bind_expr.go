@@ -710,7 +710,7 @@ func (s *scope) array(x *ast.Array, arrType, elemType types.OID, mod types.Typmo
 				return nil, e2
 			}
 			if r == nil {
-				return nil, b.errorAt(e.T().Loc, sqlerr.CannotCoerce, "cannot cast type %s to %s", b.typeName(e.T().Type), b.typeName(target))
+				return nil, b.errorAt(exprLoc(e), sqlerr.CannotCoerce, "cannot cast type %s to %s", b.typeName(e.T().Type), b.typeName(target))
 			}
 			elems[i] = r
 		} else if elems[i], err = b.toCommon(e, target, "ARRAY"); err != nil {

@@ -157,7 +157,7 @@ func (s *scope) groupColumns(e ast.Expr) ([]int, error) {
 		return nil, err
 	}
 	x := s.q.Targets[t].Expr
-	if _, _, _, err := s.b.sortOps(x.T().Type, false, true, x.T().Loc); err != nil {
+	if _, _, _, err := s.b.sortOps(x.T().Type, false, true, exprLoc(x)); err != nil {
 		return nil, err
 	}
 	for i, g := range s.q.GroupBy {
@@ -392,7 +392,7 @@ func (s *scope) finishGroupings() error {
 				}
 			}
 			if at < 0 {
-				return s.b.errorAt(a.T().Loc, sqlerr.GroupingError, "arguments to GROUPING must be grouping expressions of the associated query level")
+				return s.b.errorAt(exprLoc(a), sqlerr.GroupingError, "arguments to GROUPING must be grouping expressions of the associated query level")
 			}
 			p.Refs = append(p.Refs, at)
 		}

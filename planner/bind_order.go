@@ -12,7 +12,7 @@ import (
 func (s *scope) sortKey(e plan.Expr, it *ast.SortItem) (plan.SortKey, error) {
 	b := s.b
 	k := plan.SortKey{Expr: e, Collation: e.T().Collation}
-	loc := e.T().Loc
+	loc := exprLoc(e)
 	switch it.Dir {
 	case ast.SortUsing:
 		o, err := b.lookupOp(it.Using, e.T().Type, e.T().Type, int(it.Off))
@@ -157,9 +157,9 @@ func (s *scope) checkTargetKind(t int, kind exprKind, what string, loc int) erro
 	})
 	switch bad.(type) {
 	case *plan.Aggref:
-		return s.b.errorAt(bad.T().Loc, sqlerr.GroupingError, "aggregate functions are not allowed in %s", what)
+		return s.b.errorAt(exprLoc(bad), sqlerr.GroupingError, "aggregate functions are not allowed in %s", what)
 	case *plan.WindowFunc:
-		return s.b.errorAt(bad.T().Loc, sqlerr.WindowingError, "window functions are not allowed in %s", what)
+		return s.b.errorAt(exprLoc(bad), sqlerr.WindowingError, "window functions are not allowed in %s", what)
 	}
 	return nil
 }
@@ -203,14 +203,14 @@ func (s *scope) bindDistinct(c *ast.SelectCore) error {
 		q.Distinct = true
 		for _, t := range q.OrderByTarget {
 			if q.Targets[t].Junk {
-				return b.errorAt(q.Targets[t].Expr.T().Loc, sqlerr.InvalidColumnReference, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+				return b.errorAt(exprLoc(q.Targets[t].Expr), sqlerr.InvalidColumnReference, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
 			}
 		}
 		for i, t := range q.Targets {
 			if err := s.knownType(i); err != nil {
 				return err
 			}
-			if _, _, _, err := b.sortOps(t.Expr.T().Type, false, true, t.Expr.T().Loc); err != nil {
+			if _, _, _, err := b.sortOps(t.Expr.T().Type, false, true, exprLoc(t.Expr)); err != nil {
 				return err
 			}
 			if err := b.checkEquality(c.Equality, t.Expr, "DISTINCT"); err != nil {
@@ -262,7 +262,7 @@ func (s *scope) bindDistinct(c *ast.SelectCore) error {
 		if skipped {
 			return b.errorAt(locs[i], sqlerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 		}
-		if _, _, _, err := b.sortOps(q.Targets[t].Expr.T().Type, true, true, q.Targets[t].Expr.T().Loc); err != nil {
+		if _, _, _, err := b.sortOps(q.Targets[t].Expr.T().Type, true, true, exprLoc(q.Targets[t].Expr)); err != nil {
 			return err
 		}
 		q.DistinctOn = append(q.DistinctOn, q.Targets[t].Expr)

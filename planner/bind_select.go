@@ -21,7 +21,7 @@ func (s *scope) bindStmt(stmt ast.Stmt) (*plan.Query, error) {
 	case *ast.Delete:
 		return s.bindDelete(x)
 	case *ast.Merge:
-		return nil, s.b.errorAt(int(x.Off), sqlerr.FeatureNotSupported, "MERGE is not supported")
+		return s.bindMerge(x)
 	}
 	return nil, sqlerr.Unsupported("planning this statement")
 }

@@ -48,7 +48,7 @@ func (s *scope) bindSetOp(x *ast.Select, so *ast.SetOp) (*plan.Query, error) {
 		return nil, err
 	}
 	if len(s.q.Targets) > n {
-		return nil, b.errorAt(s.q.Targets[n].Expr.T().Loc, sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
+		return nil, b.errorAt(exprLoc(s.q.Targets[n].Expr), sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
 			WithDetail("Only result column names can be used, not expressions or functions.").
 			WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
 	}
@@ -162,7 +162,7 @@ func (s *scope) combine(term *ast.SetOpTerm, l, r *setTree) (*setTree, error) {
 		}
 		for _, e := range pair {
 			if e.T().Type != t && e.T().Type != types.UnknownOID && !b.canCoerce1(e.T().Type, t, coerceImplicit) {
-				return nil, b.errorAt(e.T().Loc, sqlerr.CannotCoerce, "%s could not convert type %s to %s", name, b.typeName(e.T().Type), b.typeName(t))
+				return nil, b.errorAt(exprLoc(e), sqlerr.CannotCoerce, "%s could not convert type %s to %s", name, b.typeName(e.T().Type), b.typeName(t))
 			}
 		}
 		ty := plan.Typed{Type: t, Typmod: commonTypmod(pair, t), Loc: le.T().Loc}

@@ -208,7 +208,7 @@ func (s *scope) subscript(e plan.Expr, steps []ast.Step, loc int) (plan.Expr, er
 		et = types.QCharOID // a name is an array of 64 characters, numbered from 0
 	}
 	if et == 0 {
-		return nil, b.errorAt(e.T().Loc, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", b.typeName(e.T().Type))
+		return nil, b.errorAt(exprLoc(e), sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", b.typeName(e.T().Type))
 	}
 	n := &plan.Subscript{Typed: plan.Typed{Type: et, Typmod: mod, Loc: loc}, Container: e, Elem: et}
 	for i := range steps {
@@ -243,7 +243,7 @@ func (s *scope) arrayIndex(n *plan.Subscript, st *ast.Step) error {
 			return nil, err
 		}
 		if r == nil {
-			return nil, s.b.errorAt(x.T().Loc, sqlerr.DatatypeMismatch, "array subscript must have type integer")
+			return nil, s.b.errorAt(exprLoc(x), sqlerr.DatatypeMismatch, "array subscript must have type integer")
 		}
 		return r, nil
 	}
@@ -282,7 +282,7 @@ func (s *scope) jsonSubscript(e plan.Expr, steps []ast.Step, loc int) (plan.Expr
 		if t != types.UnknownOID && b.canCoerce1(t, types.Int4OID, coerceImplicit) {
 			target = types.Int4OID
 		} else if t != types.UnknownOID && !b.canCoerce1(t, types.TextOID, coerceImplicit) {
-			return nil, b.errorAt(x.T().Loc, sqlerr.DatatypeMismatch, "subscript type %s is not supported", b.typeName(t)).
+			return nil, b.errorAt(exprLoc(x), sqlerr.DatatypeMismatch, "subscript type %s is not supported", b.typeName(t)).
 				WithHint("jsonb subscript must be coercible to either integer or text.")
 		}
 		r, err := b.coerceTo(x, target, -1, coerceImplicit, plan.FormImplicitCast, -1)

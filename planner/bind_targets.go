@@ -254,7 +254,7 @@ func (s *scope) rowFields(e plan.Expr) ([]plan.Column, error) {
 			return child.rowFields(x.Query.Targets[0].Expr)
 		}
 	}
-	return nil, b.errorAt(e.T().Loc, sqlerr.WrongObjectType, "record type has not been registered")
+	return nil, b.errorAt(exprLoc(e), sqlerr.WrongObjectType, "record type has not been registered")
 }
 
 // varFields finds the fields of a record column by looking into the subquery it comes from: expandRecordVariable.

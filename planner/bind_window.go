@@ -36,7 +36,7 @@ func (s *scope) windowCall(f *plan.FuncCall, p *pgdata.Proc, name ast.Name, filt
 			return nil, b.errorAt(loc, sqlerr.WindowingError, "window function calls cannot be nested")
 		}
 		if returnsSet(a) {
-			return nil, b.errorAt(a.T().Loc, sqlerr.FeatureNotSupported, "window function calls cannot contain set-returning function calls").
+			return nil, b.errorAt(exprLoc(a), sqlerr.FeatureNotSupported, "window function calls cannot contain set-returning function calls").
 				WithHint("You might be able to move the set-returning function into a LATERAL FROM item.")
 		}
 	}
@@ -216,7 +216,7 @@ func (s *scope) frameOffset(w *plan.Window, bound ast.FrameBound) (plan.Expr, ty
 	key := w.OrderBy[0].Expr.T().Type
 	fn, offType := b.inRange(key, e.T().Type)
 	if fn == 0 {
-		ce := b.errorAt(e.T().Loc, sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s", b.typeName(key), b.typeName(e.T().Type))
+		ce := b.errorAt(exprLoc(e), sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s", b.typeName(key), b.typeName(e.T().Type))
 		if offType != 0 {
 			ce.WithHint("Cast the offset value to an appropriate type.")
 		}
@@ -227,7 +227,7 @@ func (s *scope) frameOffset(w *plan.Window, bound ast.FrameBound) (plan.Expr, ty
 		return nil, 0, err
 	}
 	if r == nil {
-		return nil, 0, b.errorAt(e.T().Loc, sqlerr.DatatypeMismatch, "argument of RANGE must be type %s, not type %s", b.typeName(offType), b.typeName(e.T().Type))
+		return nil, 0, b.errorAt(exprLoc(e), sqlerr.DatatypeMismatch, "argument of RANGE must be type %s, not type %s", b.typeName(offType), b.typeName(e.T().Type))
 	}
 	return r, fn, nil
 }

@@ -29,7 +29,7 @@ func BindValue(cat catalog.Reader, env *BindEnv, x ast.Expr, want types.OID) (pl
 		return nil, err
 	}
 	if r == nil {
-		return nil, b.errorAt(e.T().Loc, sqlerr.DatatypeMismatch, "parameter of type %s cannot be coerced to the expected type %s", b.typeName(e.T().Type), b.typeName(want)).
+		return nil, b.errorAt(exprLoc(e), sqlerr.DatatypeMismatch, "parameter of type %s cannot be coerced to the expected type %s", b.typeName(e.T().Type), b.typeName(want)).
 			WithHint("You will need to rewrite or cast the expression.")
 	}
 	return r, nil

@@ -481,12 +481,12 @@ func (b *binder) toType(e plan.Expr, t types.OID, what string) (plan.Expr, error
 			return nil, err
 		}
 		if r == nil {
-			return nil, b.errorAt(e.T().Loc, sqlerr.DatatypeMismatch, "argument of %s must be type %s, not type %s", what, b.typeName(t), b.typeName(e.T().Type))
+			return nil, b.errorAt(exprLoc(e), sqlerr.DatatypeMismatch, "argument of %s must be type %s, not type %s", what, b.typeName(t), b.typeName(e.T().Type))
 		}
 		e = r
 	}
 	if returnsSet(e) {
-		return nil, b.errorAt(e.T().Loc, sqlerr.DatatypeMismatch, "argument of %s must not return a set", what)
+		return nil, b.errorAt(exprLoc(e), sqlerr.DatatypeMismatch, "argument of %s must not return a set", what)
 	}
 	return e, nil
 }

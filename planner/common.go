@@ -42,7 +42,7 @@ func (b *binder) commonTypeIdx(exprs []plan.Expr, what string) (types.OID, error
 			if what == "" {
 				return 0, nil
 			}
-			return 0, b.errorAt(e.T().Loc, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", what, b.typeName(pt), b.typeName(nt))
+			return 0, b.errorAt(exprLoc(e), sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", what, b.typeName(pt), b.typeName(nt))
 		case !ppref && b.canCoerce1(pt, nt, coerceImplicit) && !b.canCoerce1(nt, pt, coerceImplicit):
 			best, pt, pcat, ppref = e, nt, ncat, npref
 		}
@@ -75,7 +75,7 @@ func (b *binder) toCommon(e plan.Expr, t types.OID, what string) (plan.Expr, err
 	if b.canCoerce1(from, t, coerceImplicit) {
 		return b.coerce(e, t, -1, coerceImplicit, plan.FormImplicitCast, -1)
 	}
-	return nil, b.errorAt(e.T().Loc, sqlerr.CannotCoerce, "%s could not convert type %s to %s", what, b.typeName(from), b.typeName(t))
+	return nil, b.errorAt(exprLoc(e), sqlerr.CannotCoerce, "%s could not convert type %s to %s", what, b.typeName(from), b.typeName(t))
 }
 
 // allToCommon finds the common type and casts all of exprs in place.

@@ -433,8 +433,8 @@ func (x *explainer) sortKeys(keys []plan.SortKey, names []string) []string {
 }
 
 func (x *explainer) modify(d *xnode, p *plan.ModifyTable) []string {
-	verb := map[plan.Command]string{plan.CmdInsert: "Insert", plan.CmdUpdate: "Update", plan.CmdDelete: "Delete"}[p.Command]
-	x.rel(d, verb, " on ", p.Rel, "")
+	verb := map[plan.Command]string{plan.CmdInsert: "Insert", plan.CmdUpdate: "Update", plan.CmdDelete: "Delete", plan.CmdMerge: "Merge"}[p.Command]
+	x.rel(d, verb, " on ", p.Rel, p.Alias)
 	d.kind = "ModifyTable"
 	if c := p.OnConflict; c != nil {
 		res := "NOTHING"

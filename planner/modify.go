@@ -9,7 +9,7 @@ import (
 	"herd/sql/types"
 )
 
-// planModify plans INSERT, UPDATE or DELETE; the output is RETURNING's columns.
+// planModify plans INSERT, UPDATE, DELETE or MERGE; the output is RETURNING's columns.
 func (r *root) planModify() (plan.Node, error) {
 	if err := r.prepareCTEs(); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (r *root) planModify() (plan.Node, error) {
 	}
 	c := *m
 	m = &c
-	m.Command, m.RTE, m.RowIDCol = q.Command, q.Result, -1
+	m.Command, m.RTE, m.Alias, m.RowIDCol = q.Command, q.Result, q.RTable[q.Result].Alias, -1
 	if q.Command == plan.CmdInsert {
 		return r.planInsert(m)
 	}
@@ -393,7 +393,7 @@ func (r *root) conflict(rel *catalog.Relation) (*plan.ConflictAction, error) {
 	return a, f.err
 }
 
-// planWrite plans UPDATE and DELETE.
+// planWrite plans UPDATE, DELETE and MERGE.
 func (r *root) planWrite(m *plan.ModifyTable) (plan.Node, error) {
 	q := r.q
 	r.needRowID(q.Result)
@@ -419,6 +419,9 @@ func (r *root) planWrite(m *plan.ModifyTable) (plan.Node, error) {
 	n, lay, err := b.build(p)
 	if err != nil {
 		return nil, err
+	}
+	if q.Command == plan.CmdMerge {
+		return r.planMerge(m, p, n, lay)
 	}
 	out := r.writeLayout(lay)
 	if n, err = r.writeProject(n, lay, out); err != nil {

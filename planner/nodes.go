@@ -100,5 +100,9 @@ func nodeExprs(n plan.Node, f func(plan.Expr)) {
 			list(c.Set)
 			one(c.Where)
 		}
+		for i := range x.Merge {
+			one(x.Merge[i].Cond)
+			list(x.Merge[i].Set)
+		}
 	}
 }

@@ -43,6 +43,7 @@ const (
 	kindAlterUsing
 	kindUtility
 	kindCopyWhere
+	kindMergeWhen
 )
 
 // scope is the state of one query level: PostgreSQL's ParseState.
@@ -139,6 +140,9 @@ func (s *scope) lookupInItem(from *scope, it *nsItem, levels int, name string, l
 		if sc := systemColumn(name); sc != nil && it.cols == nil {
 			if s.kind == kindCheck && name != "tableoid" {
 				return nil, s.b.errorAt(loc, sqlerr.InvalidColumnReference, "system column \"%s\" reference in check constraint is invalid", name)
+			}
+			if s.kind == kindMergeWhen && name != "tableoid" {
+				return nil, s.b.errorAt(loc, sqlerr.InvalidColumnReference, "cannot use system column \"%s\" in MERGE WHEN condition", name)
 			}
 			if s.kind == kindGenerated && name != "tableoid" {
 				return nil, s.b.errorAt(loc, sqlerr.InvalidColumnReference, "cannot use system column \"%s\" in column generation expression", name)

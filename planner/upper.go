@@ -13,7 +13,7 @@ func (r *root) planTop() (plan.Node, error) {
 	switch r.q.Command {
 	case plan.CmdSelect:
 		return r.planSelect()
-	case plan.CmdInsert, plan.CmdUpdate, plan.CmdDelete:
+	case plan.CmdInsert, plan.CmdUpdate, plan.CmdDelete, plan.CmdMerge:
 		return r.planModify()
 	}
 	return nil, sqlerr.Unsupported("this command")

@@ -370,12 +370,14 @@ type RecheckScan struct {
 	Col int
 }
 
-// ModifyTable runs INSERT, UPDATE, DELETE. Input rows: INSERT: the full row in attribute order (all live columns);
-// UPDATE: new values for SetAttnos, then (if any) other columns needed by RETURNING, and RowIDCol; DELETE: RowIDCol.
+// ModifyTable runs INSERT, UPDATE, DELETE, MERGE. Input rows: INSERT: the full row in attribute order (all live columns);
+// UPDATE: new values for SetAttnos, then (if any) other columns needed by RETURNING, and RowIDCol; DELETE: RowIDCol;
+// MERGE: what the expressions of Merge need, and RowIDCol, which is NULL when no row matches.
 type ModifyTable struct {
 	Unary
 	Command         Command
 	Rel             *catalog.Relation
+	Alias           string // for EXPLAIN
 	RTE             int
 	SetAttnos       []int16 // INSERT: attributes of input columns; UPDATE: assigned attributes
 	RowIDCol        int
@@ -388,6 +390,7 @@ type ModifyTable struct {
 	ForeignKeys     []ForeignKey // this table references
 	ReferencedBy    []ForeignKey // tables that reference this one
 	OnConflict      *ConflictAction
+	Merge           []MergeAction
 	Returning       []Expr // over: target row (Slot 0..natts-1 = attno-1), then input columns (Slot natts+i)
 	ReturningSystem bool
 }
@@ -436,6 +439,15 @@ type ConflictAction struct {
 	SetAttnos []int16
 	Set       []Expr
 	Where     Expr
+}
+
+// MergeAction is one WHEN of a MERGE, over the input row.
+type MergeAction struct {
+	Matched   bool
+	Command   Command // CmdSelect: DO NOTHING
+	Cond      Expr
+	SetAttnos []int16
+	Set       []Expr
 }
 
 // FastKind names a point fast path.

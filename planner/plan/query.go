@@ -47,6 +47,7 @@ type Query struct {
 	// data modification
 	Result     int // RTE of the target relation, -1 none
 	OnConflict *OnConflict
+	Merge      []MergeWhen // MERGE: what its Targets belong to
 	Returning  []*Target
 	InsertCols []int // attnums in the order of Targets (INSERT: Targets give the full column list after defaults)
 	Overriding byte  // 0, 's' system value, 'u' user value
@@ -207,6 +208,15 @@ type OnConflict struct {
 	Set         []*Target   // over RTEs: the target relation and ExcludedRTE
 	Where       Expr
 	ExcludedRTE int
+}
+
+// MergeWhen is one WHEN of a MERGE. Its expressions are among the query's Targets, so that rules see them as any others: the
+// condition at Cond (-1: none), the values of an INSERT or UPDATE at From up to To.
+type MergeWhen struct {
+	Matched  bool
+	Command  Command // CmdSelect: DO NOTHING
+	Cond     int
+	From, To int
 }
 
 // Rights on a relation: PostgreSQL's ACL bits.

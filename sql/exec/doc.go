@@ -44,7 +44,7 @@
 //	hashedsub.go   IN over a hash table
 //	agg.go agggroup.go aggcall.go aggout.go aggsort.go agghypo.go  aggregation: operator, groups, calls, results; rows fed in order; hypothetical rows
 //	window.go windowchunk.go windowfunc.go windowrange.go  window functions
-//	modify.go      INSERT, UPDATE, DELETE, ON CONFLICT, RETURNING
+//	modify.go      INSERT, UPDATE, DELETE, ON CONFLICT, RETURNING; merge.go: MERGE
 //	writer.go large.go rowerrors.go   one table's rows: constraints, indexes, large values, messages
 //	foreignkey.go fkparent.go fkfinder.go fkconvert.go deferred.go  referential integrity, deferred checks
 //	recheck.go     re-evaluation of rows that changed

@@ -23,13 +23,15 @@ type modifyOp struct {
 	nIn     int
 	recheck *recheck
 	onConf  *conflictProg
+	merges  []mergeProg
 	count   int64
 
-	set    []bool
-	vals   []types.Datum
-	setCol []int // INSERT: input column of each attribute, -1 none
-	keyB   []byte
-	oldB   []byte
+	deleting bool // the change at hand is a DELETE
+	set      []bool
+	vals     []types.Datum
+	setCol   []int // INSERT: input column of each attribute, -1 none
+	keyB     []byte
+	oldB     []byte
 
 	returning []program
 	retRows   [][]byte
@@ -49,12 +51,12 @@ func (s *State) buildModify(n *plan.ModifyTable) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &modifyOp{st: s, node: n, in: in, w: w, natts: len(n.Rel.Columns), nIn: len(n.Input.Base().Cols)}
+	o := &modifyOp{st: s, node: n, in: in, w: w, natts: len(n.Rel.Columns), nIn: len(n.Input.Base().Cols), deleting: n.Command == plan.CmdDelete}
 	o.set, o.vals, o.setCol = make([]bool, o.natts), make([]types.Datum, o.natts), make([]int, o.natts)
 	for i := range o.setCol {
 		o.setCol[i] = -1
 	}
-	if n.Command != plan.CmdDelete {
+	if n.Command == plan.CmdInsert {
 		for i, a := range n.SetAttnos {
 			o.setCol[a-1] = i
 		}
@@ -65,6 +67,9 @@ func (s *State) buildModify(n *plan.ModifyTable) (Operator, error) {
 		if o.onConf, err = c.conflict(w, n.OnConflict); err != nil {
 			return nil, err
 		}
+	}
+	if o.merges, err = c.merges(n.Merge); err != nil {
+		return nil, err
 	}
 	if n.Returning == nil {
 		return o, nil
@@ -141,6 +146,8 @@ func (o *modifyOp) row(b *vec.Batch, cols []*vec.Vector, i int) error {
 		return o.update(b, i)
 	case plan.CmdDelete:
 		return o.delete(b, i)
+	case plan.CmdMerge:
+		return o.merge(b, i)
 	}
 	return sqlerr.Unsupported("this data modification")
 }
@@ -180,7 +187,7 @@ func (o *modifyOp) target(rowID []byte, mode lock.Mode) (key, old []byte, moved,
 	key = o.keyB
 	tx, tree := o.w.tx(), o.w.tree()
 	word := "updating"
-	if o.node.Command == plan.CmdDelete {
+	if o.deleting {
 		word = "deleting"
 	}
 	if _, _, err = tx.LockRow(tree, key, mode, lock.Wait); err != nil {
@@ -255,7 +262,7 @@ func (o *modifyOp) update(b *vec.Batch, i int) error {
 			return err
 		}
 		from, at = nb, firstRow(nb)
-		if mode == lock.NoKeyUpdate && o.setsKey() {
+		if mode == lock.NoKeyUpdate && o.w.setsKey(o.node.SetAttnos) {
 			if err := o.w.claim(o.w.tree(), key); err != nil {
 				return err
 			}
@@ -271,19 +278,25 @@ func (o *modifyOp) update(b *vec.Batch, i int) error {
 	return o.changed(o.w.rowBuf, from.Cols, at)
 }
 
-// setsKey says whether the UPDATE assigns a column of the primary key or of a unique index.
-func (o *modifyOp) setsKey() bool {
-	for _, a := range o.node.SetAttnos {
-		if o.w.keyAtt[a-1] {
+// setsKey says whether one of the attributes is a column of the primary key or of a unique index.
+func (w *tableWriter) setsKey(set []int16) bool {
+	for _, a := range set {
+		if w.keyAtt[a-1] {
 			return true
 		}
 	}
 	return false
 }
 
-// updateMode is lock.Update when the row's key columns change, else lock.NoKeyUpdate, which lets children refer to the row.
+// updateMode is modeFor of the UPDATE's input row i.
 func (o *modifyOp) updateMode(b *vec.Batch, i int, rowID []byte) (lock.Mode, error) {
-	if !o.setsKey() {
+	return o.modeFor(o.node.SetAttnos, func(c int) types.Datum { return b.Cols[c].Datum(i) }, rowID)
+}
+
+// modeFor is lock.Update when the row's key columns change, else lock.NoKeyUpdate, which lets children refer to the row. value
+// gives the new value of set[c].
+func (o *modifyOp) modeFor(set []int16, value func(c int) types.Datum, rowID []byte) (lock.Mode, error) {
+	if !o.w.setsKey(set) {
 		return lock.NoKeyUpdate, nil
 	}
 	_, key := splitRowID(rowID)
@@ -291,7 +304,7 @@ func (o *modifyOp) updateMode(b *vec.Batch, i int, rowID []byte) (lock.Mode, err
 	if err != nil || !ok {
 		return lock.Update, err
 	}
-	for c, a := range o.node.SetAttnos {
+	for c, a := range set {
 		if !o.w.keyAtt[a-1] {
 			continue
 		}
@@ -299,7 +312,7 @@ func (o *modifyOp) updateMode(b *vec.Batch, i int, rowID []byte) (lock.Mode, err
 		if err != nil {
 			return lock.Update, err
 		}
-		if !equalDatum(types.KindOf(colType(o.w.rel, a)), d, b.Cols[c].Datum(i)) {
+		if !equalDatum(types.KindOf(colType(o.w.rel, a)), d, value(c)) {
 			return lock.Update, nil
 		}
 	}

@@ -215,7 +215,7 @@ func (t *Point) change(params []types.Datum) (int64, error) {
 	}
 	e, tx, tree := t.st.env, t.st.env.Tx, t.fast.Rel.TreeID
 	mode := lock.Update
-	if t.fast.Kind == plan.FastUpdate && !t.setsKey() {
+	if t.fast.Kind == plan.FastUpdate && !t.w.setsKey(t.fast.SetAttnos) {
 		mode = lock.NoKeyUpdate
 	}
 	var old []byte
@@ -265,15 +265,6 @@ func (t *Point) lockSeen(key []byte, mode lock.Mode) (old []byte, ok bool, err e
 		return nil, false, errConcurrent("update")
 	}
 	return nil, false, errConcurrent("delete")
-}
-
-func (t *Point) setsKey() bool {
-	for _, a := range t.fast.SetAttnos {
-		if t.w.keyAtt[a-1] {
-			return true
-		}
-	}
-	return false
 }
 
 // update evaluates the assignments over the old row.

@@ -103,7 +103,7 @@ func nodeExprs(n plan.Node, fn func(plan.Expr)) {
 }
 
 // dependent says whether the rows below n may differ between two scans of one execution: it reads exec params that something
-// above sets, or a working table.
+// above sets, a working table, or rows that are looked at again.
 func (s *State) dependent(n plan.Node) bool {
 	d := dependence{st: s, set: map[int]bool{}}
 	d.node(n)
@@ -126,7 +126,7 @@ func (d *dependence) node(n plan.Node) {
 		}
 	}
 	switch n := n.(type) {
-	case *plan.WorkTableScan:
+	case *plan.WorkTableScan, *plan.RecheckScan:
 		d.found = true
 	case *plan.CTEScan:
 		for _, id := range d.st.plan.CTEs[n.CTE].Params {

@@ -153,6 +153,9 @@ func (s *Session) copyTo(st *ast.Copy, text string) (commandTag, error) {
 	if err != nil {
 		return commandTag{}, err
 	}
+	if _, ok := query.(*ast.Merge); ok {
+		return commandTag{}, sqlerr.New(sqlerr.FeatureNotSupported, "MERGE not supported in COPY")
+	}
 	p := &prepared{text: text, stmt: query, class: classQuery, fromSQL: true, noParams: true}
 	if err := s.prepare(p, nil); err != nil {
 		return commandTag{}, err
