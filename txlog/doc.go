@@ -11,9 +11,9 @@
 // The log is one sequence of bytes; a [Position] counts them over all segments, headers and unused tails included.
 // Segments are files filled with zeros (or recycled) before use, because overwriting allocated bytes lets fdatasync
 // leave the file system's journal alone. Entries go out in flush groups, each with one call that writes and syncs it
-// (vfs.WriteSync). A group's CRC32C covers its header (magic,
-// format version, segment number, position, end of the previous group, length, synced) and its entries, so recycled
-// bytes never pass for a group. While one fsync runs the next group gathers; nobody waits for a group to fill.
+// (vfs.WriteSync), in whole blocks and, where the file system can, past the page cache (vfs.Direct): the log is read again
+// only after a crash. A group's CRC32C covers its header (magic, format version, segment number, position, end of the previous
+// group, length, synced) and its entries, so recycled bytes never pass for a group. While one fsync runs the next group gathers; nobody waits for a group to fill.
 //
 // Recovery reads groups in order. A group that does not verify is the torn tail, unless a later group that does
 // verify says that everything up to a position beyond the bad one had been synced before it was built: then it is
@@ -41,7 +41,7 @@
 //	format.go   group, entry and segment headers
 //	local.go    Local: open, reserve, append
 //	wait.go     waiting for entries to be durable
-//	writer.go   the writer: groups to disk
+//	writer.go   the writer: groups to disk; blocks.go makes whole blocks of them
 //	stats.go    counters
 //	segment.go  preparing, recycling and removing segments
 //	recover.go  reading groups back, torn tail or corruption

@@ -130,6 +130,7 @@ type Local struct {
 	allocWG sync.WaitGroup
 	tick    chan struct{}
 	arch    *archiver // nil: there is no archive
+	blocks  blocks    // of the writer
 	stats   Stats
 }
 
@@ -150,6 +151,11 @@ func OpenLocal(o Options, from Position, replay func(Position, Entry) error) (*L
 		return nil, fmt.Errorf("open log %s: %w", o.Dir, err)
 	}
 	l.durable.Store(uint64(l.last))
+	l.cur.file = l.direct(l.cur.file)
+	if err := l.blocks.resume(l.cur); err != nil {
+		l.closeFiles()
+		return nil, fmt.Errorf("open log %s: %w", o.Dir, err)
+	}
 	l.writer.Add(1)
 	go l.write()
 	if o.Mode == SyncEvery {

@@ -116,6 +116,7 @@ func (l *Local) createSegment(number uint64, base Position, size int64) (*segmen
 	if err != nil {
 		return nil, fmt.Errorf("create log segment %s: %w", name, err)
 	}
+	f = l.direct(f)
 	if err = fillSegment(f, number, base, size); err == nil {
 		err = l.o.FS.SyncDir(labelSegment, l.o.Dir)
 	}
@@ -130,8 +131,16 @@ func (l *Local) createSegment(number uint64, base Position, size int64) (*segmen
 	return &segment{number: number, base: base, size: size, file: f, off: segmentHeader}, nil
 }
 
+// direct lets what is written durably pass the page cache by; what is not is to wait there.
+func (l *Local) direct(f vfs.File) vfs.File {
+	if l.o.Mode != SyncAlways {
+		return f
+	}
+	return vfs.Direct(f)
+}
+
 // zeros is written to segments; syncs between the pieces keep one large flush from delaying commits.
-var zeros [256 << 10]byte
+var zeros = vfs.AlignedBuffer(256 << 10)
 
 func fillSegment(f vfs.File, number uint64, base Position, size int64) error {
 	for off := int64(0); off < size; off += int64(len(zeros)) {

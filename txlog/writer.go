@@ -134,12 +134,14 @@ func (l *Local) flush(chunks []chunk) bool {
 
 // writeChunk writes one chunk, durably when the mode asks for that.
 func (l *Local) writeChunk(c chunk) error {
+	p, at := l.blocks.fill(c)
+	defer l.blocks.done()
 	if l.o.Mode != SyncAlways {
-		_, err := c.seg.file.WriteAt(labelWrite, c.data, c.off)
+		_, err := c.seg.file.WriteAt(labelWrite, p, at)
 		return err
 	}
 	start := time.Now()
-	if err := vfs.WriteSync(c.seg.file, labelWrite, labelSync, c.data, c.off); err != nil {
+	if err := vfs.WriteSync(c.seg.file, labelWrite, labelSync, p, at); err != nil {
 		return err
 	}
 	l.stats.Sync.Observe(time.Since(start))
@@ -212,6 +214,7 @@ func (l *Local) publish(chunks []chunk, buf []byte, ends []int) {
 		}
 		if l.rare > rareMax || cap(buf) > 4*pendingMax {
 			l.spare, l.spareEnd = make([]byte, groupHeader, 64<<10), nil
+			l.blocks.slim()
 		}
 	}
 	l.mu.Unlock()

@@ -21,7 +21,7 @@
 //
 //	vfs.go    FS, File, Label
 //	folder.go making folders durably
-//	writesync.go writing and syncing in one call; startwrite.go writing ahead of a sync
+//	writesync.go writing and syncing in one call; startwrite.go writing ahead of a sync; direct.go past the page cache
 //	os.go     the real file system
 //	mem.go    the memory file system
 //	memfile.go its files
