@@ -50,7 +50,8 @@
 //
 // # Goroutines
 //
-// None of its own, except the workers of one ApplySorted call, which it waits for. Locks, in the order they may be
+// None of its own, except the workers of one ApplySorted call, which it waits for, and one for each overlay whose changes
+// are on their way to private blocks, which the overlay's next move, its commit and Reset wait for. Locks, in the order they may be
 // taken: ckptMu (one checkpoint, cleaning, check or spill), evictMu (one eviction), retired.mu (retire lists), a load's
 // shard, books.mu (ring), segments.mu, unsyncedMu, spill.mu, slots.mu, Fork.mu.
 //
@@ -62,8 +63,8 @@
 //	snapshot.go    Snapshot
 //	apply.go       Apply, ApplySorted
 //	fork.go        Fork: big commits
-//	overlay.go     Overlay and Root; overtree.go their tree and its iterator; overspill.go overlays larger than memory;
-//	               overrun.go their stretches of new rows, which a commit takes over
+//	overlay.go     Overlay and Root; overtree.go their tree and its iterator; overspill.go overlays larger than memory,
+//	               overmove.go how they move, overrun.go their stretches of new rows, which a commit takes over
 //	view.go        View; sum.go its checksums
 //	cursor.go      Cursor, KeyBuf
 //	pins.go        ReaderSlot; retired.go the retire lists; sieve.go what a pin that stays behind needs of them

@@ -51,7 +51,8 @@ type ownList [listMax]own
 type Root struct {
 	list  *ownList
 	top   *ownNode
-	base  *ownBase // entries moved to private blocks; those of top are newer
+	mid   *ownNode // entries on their way to private blocks; those of top are newer
+	base  *ownBase // entries moved there; those of mid are newer
 	count int      // entries of list, or keys in the trees: one in both counts twice
 	metas int      // at least as many as there are entries of trees
 }
@@ -64,11 +65,16 @@ func (r Root) Len() int { return r.count }
 
 // find returns the newest entry of a key, or nil. The error is one of reading private blocks.
 func (r *Root) find(t TreeID, meta bool, key []byte) (*own, error) {
-	if r.top != nil || r.base != nil {
-		if r.top != nil {
-			if e := r.top.find(t, meta, key); e != nil || r.base == nil {
-				return e, nil
+	if r.top != nil || r.mid != nil || r.base != nil {
+		for _, n := range [...]*ownNode{r.top, r.mid} {
+			if n != nil {
+				if e := n.find(t, meta, key); e != nil {
+					return e, nil
+				}
 			}
+		}
+		if r.base == nil {
+			return nil, nil
 		}
 		return r.base.find(t, meta, key)
 	}
@@ -108,6 +114,7 @@ type Overlay struct {
 	st      *Store          // where private blocks go; nil: nowhere
 	moveAt  int64           // booked bytes at which the first move happens
 	runMin  int             // rows from which a stretch becomes a run
+	moving  *ownMove        // goes on; nil: none
 	mover   *btree.Editor   // makes private blocks
 	private []*btree.Handle // all private blocks since Reset
 	pinned  []*btree.Handle // of these, leaves whose long values must be found again
@@ -163,7 +170,7 @@ func (o *Overlay) DropTree(t TreeID) error {
 func (o *Overlay) add(e own) error {
 	need := int64(len(e.key) + len(e.val) + ownBytes)
 	if err := o.acct.Grow(need); err != nil {
-		if o.st == nil || o.bytes < 64<<10 {
+		if o.st == nil || o.bytes < 64<<10 && o.moving == nil {
 			return err
 		}
 		if err := o.move(); err != nil {
@@ -175,7 +182,7 @@ func (o *Overlay) add(e own) error {
 	}
 	o.bytes += need
 	e.key, e.val = o.copy(e.key), o.copy(e.val)
-	if o.root.top == nil && o.root.base == nil {
+	if o.root.top == nil && o.root.mid == nil && o.root.base == nil {
 		if o.root.count < listMax {
 			o.append(e)
 			return nil
@@ -184,7 +191,7 @@ func (o *Overlay) add(e own) error {
 	}
 	o.insert(e)
 	if o.full() {
-		return o.move()
+		return o.moveAhead()
 	}
 	return nil
 }
@@ -201,7 +208,7 @@ func (o *Overlay) copy(p []byte) []byte {
 		case o.chunk == nil && len(p) <= firstBytes:
 			o.chunk = make([]byte, firstBytes)
 			o.arena = o.chunk
-		case o.bytes > manyBytes || o.root.base != nil:
+		case o.bytes > manyBytes || o.Moved():
 			o.arena = make([]byte, arenaLarge)
 		default:
 			o.arena = make([]byte, arenaBytes)
@@ -298,9 +305,10 @@ func (o *Overlay) Bytes() int64 {
 // Reset empties the overlay for the next transaction and gives its memory back. Roots captured from it, and what
 // Changes returned, must not be used any more.
 func (o *Overlay) Reset() {
-	if o.bytes == 0 && o.root.count == 0 && o.private == nil {
+	if o.bytes == 0 && o.root.count == 0 && o.private == nil && o.moving == nil {
 		return
 	}
+	_ = o.settle() // what it moved is not wanted, nor why it did not
 	if o.private != nil {
 		o.dropPrivate()
 	}
@@ -350,11 +358,13 @@ func (o *Overlay) Walk() *Walk {
 	return w
 }
 
-// WalkMemory begins a pass over what has not moved to private blocks: what OnMove's function was not told yet.
+// WalkMemory begins a pass over what has not moved to private blocks: what OnMove's function was not told yet. It waits for
+// a move that goes on, and its Err tells that one's error too.
 func (o *Overlay) WalkMemory() *Walk {
-	w := &Walk{moved: o.root.base}
+	w := &Walk{failed: o.settle()}
+	w.moved = o.root.base
 	r := o.root
-	r.base = nil
+	r.mid, r.base = nil, nil
 	if r.list == nil && r.top == nil {
 		r.count = 0
 	}

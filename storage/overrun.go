@@ -148,6 +148,9 @@ func writeRun(c *checkpoint, t TreeID, h *btree.Handle, ver uint64) error {
 
 // rows returns the number of moved entries.
 func (b *ownBase) rows() int {
+	if b == nil {
+		return 0
+	}
 	n := b.root.Stat.Rows
 	for _, r := range b.runs {
 		n += r.root.Stat.Rows
@@ -217,6 +220,9 @@ func (r *runIter) close() {
 // run's first. What is grafted is not part of later walks over o; a tree that o made is made by Graft then. Call it once,
 // before the first Merge: everything else in o is newer. On error the fork is to be abandoned.
 func (f *Fork) Graft(o *Overlay) error {
+	if err := o.settle(); err != nil {
+		return err
+	}
 	b := o.root.base
 	if b == nil || len(b.runs) == 0 {
 		return nil

@@ -3,8 +3,6 @@ package storage
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
-	"slices"
 
 	"herd/internal/invariant"
 	"herd/storage/block"
@@ -40,8 +38,8 @@ func (o *Overlay) SpillTo(st *Store) { o.st, o.moveAt, o.runMin = st, moveBytes,
 // ends the move. Call it before the first change.
 func (o *Overlay) OnMove(f func(cs ChangeSet) error) { o.onMove = f }
 
-// Moved reports whether anything lies in private blocks.
-func (o *Overlay) Moved() bool { return o.root.base != nil }
+// Moved reports whether anything lies in private blocks, or is on its way there.
+func (o *Overlay) Moved() bool { return o.root.base != nil || o.root.mid != nil }
 
 // full reports whether the changes in memory should move.
 func (o *Overlay) full() bool {
@@ -52,52 +50,21 @@ func (o *Overlay) full() bool {
 	if o.root.base != nil {
 		limit = min(max(limit, o.root.base.bytes/8), moveBytesMax)
 	}
+	if o.moving != nil {
+		limit += o.moving.bytes
+	}
 	return o.bytes > limit
 }
 
 // moveStep is how many changes move at a time.
 const moveStep = 2048
 
-// move moves all changes to private blocks. On error nothing has changed.
-func (o *Overlay) move() error {
-	if o.root.top == nil && o.root.base == nil {
-		o.toTree()
-	}
-	if o.root.top == nil { // what was there has been rolled back
-		o.moved(o.root)
-		return nil
-	}
-	if err := o.report(); err != nil {
-		return err
-	}
-	if o.mover == nil {
-		o.mover = &btree.Editor{Page: o.st.page, Loader: o.st}
-	}
-	next := &ownBase{st: o.st}
-	if b := o.root.base; b != nil {
-		*next = *b
-		next.runs = slices.Clone(b.runs)
-	}
-	ed := o.mover
-	ed.Reset(o.st.ver.Add(1))
-	err := o.moveAll(next)
-	if err == nil {
-		err = o.adopt(next)
-	}
-	o.private = appendAlive(o.private, ed.Created)
-	ed.Created, ed.Retired = nil, nil
-	if err != nil {
-		return fmt.Errorf("move a transaction's changes to private blocks: %w", err)
-	}
-	o.moved(Root{base: next, count: next.rows(), metas: o.root.metas})
-	return nil
-}
-
-// moveAll makes next contain what is in memory: stretches of new rows as runs, the rest in private form.
-func (o *Overlay) moveAll(next *ownBase) error {
-	ents := make([]*own, 0, o.inTop())
+// moveAll makes m.next contain what m moves: stretches of new rows as runs, the rest in private form.
+func (o *Overlay) moveAll(m *ownMove) error {
+	next := m.next
+	ents := make([]*own, 0, max(m.count-m.base.rows(), 0))
 	var it ownIter
-	it.init(Root{top: o.root.top, count: o.root.count}, 0, nil, nil, false)
+	it.init(Root{top: m.top, count: m.count}, 0, nil, nil, false)
 	for e := it.next(); e != nil; e = it.next() {
 		ents = append(ents, e)
 	}
@@ -130,15 +97,6 @@ func (o *Overlay) moveAll(next *ownBase) error {
 		ents = ents[n:]
 	}
 	return nil
-}
-
-// inTop estimates how many entries are in memory.
-func (o *Overlay) inTop() int {
-	n := o.root.count
-	if b := o.root.base; b != nil {
-		n -= b.rows()
-	}
-	return max(n, 0)
 }
 
 // stretch returns how many entries at the beginning of ents are puts of one tree and command, or, when these are too few
@@ -178,15 +136,6 @@ func (o *Overlay) adopt(next *ownBase) error {
 		}
 	}
 	return o.writeRuns(next)
-}
-
-// moved makes r, which has nothing in memory, the contents.
-func (o *Overlay) moved(r Root) {
-	o.acct.Shrink(o.bytes)
-	o.bytes = 0
-	o.root = r
-	o.slab, o.arena, o.chunk = nil, nil, nil // captured roots may point there
-	o.stamp++
 }
 
 // encode puts ents into the private tree. next is being made and not shared.
@@ -324,9 +273,9 @@ func (st *Store) dropPrivate(hs []*btree.Handle) {
 	}
 }
 
-// leafRows steps through the leaves of a tree, row by row. It keeps the entries that are made of the rows in four places
-// in turn, so that one stays valid until the fourth after it is made: baseIter and ownIter read one ahead each, and a
-// Cursor keeps another.
+// leafRows steps through the leaves of a tree, row by row. It keeps the entries that are made of the rows in five places
+// in turn, so that one stays valid until the fifth after it is made: baseIter and one or two of ownIter read one ahead each,
+// and a Cursor keeps another.
 type leafRows struct {
 	it   btree.Iter
 	i, n int // next row of the leaf, and how many are left
@@ -336,8 +285,8 @@ type leafRows struct {
 	leaf block.Leaf
 	st   *Store
 	turn int
-	ents [4]own
-	keys [4][]byte
+	ents [5]own
+	keys [5][]byte
 	err  error
 }
 

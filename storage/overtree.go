@@ -130,8 +130,10 @@ type ownIter struct {
 		i int
 	}
 	base     *baseIter // of the moved entries; kept for the next init
-	moved    bool      // base is in use
-	mem, dsk *own      // next entry of the memory part and of the moved part, when moved
+	mid      *ownIter  // of these and of those on their way there; kept as well
+	moved    bool      // mid or base is in use
+	midway   bool      // mid is
+	mem, dsk *own      // next entry of the part that changes and of the others, when moved
 }
 
 // initAll makes the iterator ready for everything.
@@ -140,7 +142,7 @@ func (it *ownIter) initAll(r Root) { it.init(r, 0, nil, nil, false) }
 // init makes the iterator ready for the rows lo <= key < hi of tree t (0 = everything).
 func (it *ownIter) init(r Root, t TreeID, lo, hi []byte, reverse bool) {
 	it.root, it.tree, it.lo, it.hi, it.reverse = r, t, lo, hi, reverse
-	it.pos, it.n, it.depth, it.moved = 0, 0, 0, false
+	it.pos, it.n, it.depth, it.moved, it.midway = 0, 0, 0, false, false
 	if r.count == 0 {
 		return
 	}
@@ -150,22 +152,41 @@ func (it *ownIter) init(r Root, t TreeID, lo, hi []byte, reverse bool) {
 	case r.list != nil:
 		it.sortList()
 	}
-	if r.base != nil {
+	it.moved, it.midway = r.base != nil || r.mid != nil, r.mid != nil
+	switch {
+	case it.midway:
+		if it.mid == nil {
+			it.mid = new(ownIter)
+		}
+		it.mid.init(Root{top: r.mid, base: r.base, count: r.count}, t, lo, hi, reverse)
+	case it.moved:
 		if it.base == nil {
 			it.base = new(baseIter)
 		}
-		it.moved = true
 		it.base.init(r.base, t, lo, hi, reverse)
-		it.mem, it.dsk = it.nextMem(), it.base.next()
+	default:
+		return
 	}
+	it.mem, it.dsk = it.nextMem(), it.nextMoved()
 }
 
 // err returns what ended the moved part early.
 func (it *ownIter) err() error {
-	if !it.moved {
+	switch {
+	case !it.moved:
 		return nil
+	case it.midway:
+		return it.mid.err()
 	}
 	return it.base.err
+}
+
+// nextMoved returns the next entry of what has moved or is on its way.
+func (it *ownIter) nextMoved() *own {
+	if it.midway {
+		return it.mid.next()
+	}
+	return it.base.next()
 }
 
 // wanted reports whether e is in the iterator's range.
@@ -239,7 +260,7 @@ func (it *ownIter) next() *own {
 	if !it.moved {
 		return it.nextMem()
 	}
-	if it.base.err != nil {
+	if it.err() != nil {
 		return nil
 	}
 	if it.mem == nil && it.dsk == nil {
@@ -261,7 +282,7 @@ func (it *ownIter) next() *own {
 		e = it.dsk
 	}
 	if c >= 0 {
-		it.dsk = it.base.next()
+		it.dsk = it.nextMoved()
 	}
 	if c <= 0 {
 		it.mem = it.nextMem()
@@ -347,8 +368,11 @@ func (it *ownIter) close() {
 	it.root = Root{}
 	it.n, it.depth, it.pos = 0, 0, 0
 	clear(it.path[:])
-	it.mem, it.dsk, it.moved = nil, nil, false
+	it.mem, it.dsk, it.moved, it.midway = nil, nil, false, false
 	if it.base != nil {
 		it.base.close()
+	}
+	if it.mid != nil {
+		it.mid.close()
 	}
 }
