@@ -50,6 +50,7 @@ type Config struct {
 	SSLCertFile, SSLKeyFile string
 	MaxConnections          int64
 	MemoryMaxBytes          int64
+	HugePages               string // try or off
 	PageBytes               int64
 	PlanCacheBytes          int64
 	LogSync                 LogSync

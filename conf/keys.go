@@ -61,6 +61,8 @@ var table = []Key{
 		"Sessions open at once; the next one is refused with 53300."),
 	bytesKey("server.memory.max.limit", "0", 0, 1024*1024*gib, func(c *Config) *int64 { return &c.MemoryMaxBytes },
 		"Memory the process may use; 0: three quarters of the machine's or container's."),
+	choiceKey("server.memory.huge.pages", "try", []string{"try", "off"}, func(c *Config) *string { return &c.HugePages },
+		"Whether to ask the system for huge pages, which make first use of memory and look-ups cheaper; not under a small memory limit."),
 	bytesKey("server.memory.page.size", "8K", 4*kib, 32*kib, func(c *Config) *int64 { return &c.PageBytes },
 		"Target size of a leaf of a table or index."),
 	bytesKey("server.memory.planscache.limit", "50M", mib, 64*gib, func(c *Config) *int64 { return &c.PlanCacheBytes },

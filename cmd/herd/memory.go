@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
+
+	"herd/conf"
+	"herd/internal/mem"
 )
 
 // memoryLimit returns the bytes that the process may use: the setting, or three quarters of the container's or machine's memory.
@@ -27,6 +32,22 @@ func memoryLimit(setting int64) (int64, error) {
 		}
 	}
 	return total / 4 * 3, nil
+}
+
+// preferHugePages lets the heap have huge pages, up to the memory limit, where that is wanted and possible. Call it once, before
+// there is a heap to speak of.
+func preferHugePages(c *conf.Config, logger *slog.Logger) {
+	if c.HugePages == "off" {
+		return
+	}
+	limit, err := memoryLimit(c.MemoryMaxBytes)
+	total, merr := machineMemory()
+	if err = cmp.Or(err, merr); err == nil {
+		err = mem.PreferHugePages(min(limit, total)) // a kernel refuses to reserve more than there is
+	}
+	if err != nil {
+		logger.Debug("no huge pages", "reason", err)
+	}
 }
 
 func machineMemory() (int64, error) {

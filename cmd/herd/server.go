@@ -71,6 +71,7 @@ func runServer(ctx context.Context, c *conf.Config, out io.Writer) error {
 		runtime.GOMAXPROCS(int(c.Processors))
 	}
 	logger := newLogger(c)
+	preferHugePages(c, logger)
 	in, err := openInstance(ctx, c, logger)
 	if err != nil && ctx.Err() != nil { // it was told to stop before it was ready
 		logger.Info("stopping", "before", err)

@@ -20,4 +20,5 @@
 //
 //	account.go  Account
 //	use.go      Uses: what the memory of a session is for
+//	huge.go     huge pages for the heap
 package mem
