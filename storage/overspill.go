@@ -64,7 +64,7 @@ func (o *Overlay) moveAll(m *ownMove) error {
 	next := m.next
 	ents := make([]*own, 0, max(m.count-m.base.rows(), 0))
 	var it ownIter
-	it.init(Root{top: m.top, count: m.count}, 0, nil, nil, false)
+	it.init(Root{top: m.top, count: 1}, 0, nil, nil, false) // its count is not known, but it is not empty
 	for e := it.next(); e != nil; e = it.next() {
 		ents = append(ents, e)
 	}
