@@ -6,8 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// Step is the granularity, in bytes, in which an account asks its parent.
-const Step = 64 << 10
+// Step is the granularity, in bytes, in which an account asks its parent. One that holds little, up to smallMax, asks in smallStep:
+// hundreds of idle sessions must not reserve a step each.
+const (
+	Step      = 64 << 10
+	smallStep = 4 << 10
+	smallMax  = 16 << 10
+)
 
 // ErrLimit is returned by Grow when an account on the way to the root has a limit that the request would exceed.
 // Nothing is granted then. The SQL layers report it as 53200 (out of memory).
@@ -102,7 +107,11 @@ func (a *Account) growSlow(n, u int64) error {
 		a.granted.Add(missing)
 		return nil
 	}
-	missing = (missing + Step - 1) / Step * Step
+	step := int64(Step)
+	if a.granted.Load()+missing <= smallMax {
+		step = smallStep
+	}
+	missing = (missing + step - 1) / step * step
 	if err := a.parent.Grow(missing); err != nil {
 		a.used.Add(-n)
 		return err

@@ -25,6 +25,24 @@ func TestGrowStopsAtTheLimitOfAnAncestor(t *testing.T) {
 	}
 }
 
+// TestSmallAccountsReserveLittle has many sessions with little each.
+func TestSmallAccountsReserveLittle(t *testing.T) {
+	root := NewRoot(0)
+	for range 100 {
+		a := root.Child("session").Child("statement")
+		if err := a.Grow(1000); err != nil {
+			t.Fatal(err)
+		}
+		a.Reset()
+		if err := a.Grow(1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if used := root.Used(); used > 100*smallStep {
+		t.Fatalf("100 accounts of 1000 bytes reserve %d", used)
+	}
+}
+
 func TestReclaimIsAskedBeforeRefusal(t *testing.T) {
 	root := NewRoot(4 * Step)
 	cache, query := root.Child("cache"), root.Child("query")

@@ -211,6 +211,10 @@ func grownIn(p *plan.Plan, v storage.View) bool {
 
 // replan makes a plan, binding again first when the statement was bound under another catalog.
 func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, error) {
+	if !own && s.adopt(p) {
+		s.srv.metrics.cacheHits.Add(1)
+		return p.plan, nil
+	}
 	s.srv.metrics.cacheMiss.Add(1)
 	if p.plan != nil || p.used || !s.boundNow(p, seq, own) {
 		old := p.cols

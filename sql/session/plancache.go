@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"herd/pgwire/wire"
 	"herd/planner"
 	"herd/planner/plan"
@@ -48,6 +50,21 @@ func (s *Session) cachedStatement(text string, given []types.OID) *prepared {
 	x := c.Attached.(*sharedStatement)
 	return &prepared{text: text, stmt: x.stmt, class: classQuery, given: given, params: c.Params, query: c.Query, cols: x.cols, desc: x.desc,
 		plan: c.Plan, choice: c.Choice, version: seq, key: s.environment(), used: true, described: true}
+}
+
+// adopt has a statement that was parsed and not yet planned use what another session has left in the cache since its Parse, and let
+// its own tree go: connections that a pool opens at once parse the same texts at the same time.
+func (s *Session) adopt(p *prepared) bool {
+	if !p.parsed || p.used || p.plan != nil || p.class != classQuery {
+		return false
+	}
+	c := s.cachedStatement(p.text, p.given)
+	if c == nil || !slices.Equal(c.params, p.params) || !sameColumns(c.cols, p.cols) {
+		return false
+	}
+	p.stmt, p.query, p.cols, p.desc = c.stmt, c.query, c.cols, c.desc
+	p.plan, p.choice, p.version, p.key, p.used = c.plan, c.choice, c.version, c.key, true
+	return true
 }
 
 // share puts a fresh plan of a Parse'd statement into the plan cache.
