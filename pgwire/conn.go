@@ -60,6 +60,23 @@ func (c *conn) terminate() {
 // wake makes a blocked read return so that the connection looks at why.
 func (c *conn) wake() { c.nc.SetReadDeadline(time.Unix(1, 0)) }
 
+// rest undoes wake, unless the connection is to end.
+func (c *conn) rest() {
+	c.nc.SetReadDeadline(time.Time{})
+	if s := c.target.Load(); c.terminating.Load() || s != nil && s.EndReason() != nil {
+		c.wake()
+	}
+}
+
+// notified says whether a wait for the client was interrupted to tell it of notifications, and tells it.
+func (c *conn) notified(err error) bool {
+	var ne net.Error
+	if !errors.As(err, &ne) || !ne.Timeout() || c.terminating.Load() || !c.sess.Notified() {
+		return false
+	}
+	return c.out.Flush() == nil
+}
+
 func (c *conn) run() {
 	defer c.l.remove(c)
 	defer c.nc.Close()
@@ -100,7 +117,7 @@ func (c *conn) open() error {
 		}
 	})
 	info.PID = c.pid
-	s, err := c.l.srv.Connect(info, session.Client{Out: c.out, Copy: c, Wake: c.wake, Terminate: c.terminate})
+	s, err := c.l.srv.Connect(info, session.Client{Out: c.out, Copy: c, Wake: c.wake, Rest: c.rest, Terminate: c.terminate})
 	if err != nil {
 		c.l.cancels.unregister(c.pid)
 		return err
@@ -167,6 +184,9 @@ func (c *conn) serve() {
 			return
 		}
 		if err != nil {
+			if c.notified(err) {
+				continue
+			}
 			c.readFailed(err)
 			return
 		}

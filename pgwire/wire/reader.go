@@ -41,6 +41,8 @@ type Reader struct {
 	BytesRead int64
 
 	seen int64 // BytesRead at the last call of Fresh
+	left int   // bytes still to be read of a frame that is dropped, lost its type
+	lost byte
 }
 
 // NewReader returns a Reader over src, which may be replaced by SetSource when TLS starts.
@@ -129,6 +131,9 @@ func (r *Reader) Startup() ([]byte, error) {
 // Next reads one frame: its type byte and its body. A frame for which there is no memory is read to its end and dropped: the
 // error is mem.ErrLimit then and the next frame is in its place.
 func (r *Reader) Next() (typ byte, body []byte, err error) {
+	if r.left > 0 { // a read deadline has passed meanwhile
+		return r.lost, nil, r.skip()
+	}
 	if r.w-r.r < 5 {
 		if err := r.need(5); err != nil {
 			return 0, nil, err
@@ -142,9 +147,8 @@ func (r *Reader) Next() (typ byte, body []byte, err error) {
 	if r.w-r.r < n+1 {
 		if err := r.need(n + 1); err != nil {
 			if errors.Is(err, mem.ErrLimit) {
-				if lost := r.drop(n + 1); lost != nil {
-					err = lost
-				}
+				r.left, r.lost = n+1-(r.w-r.r), typ
+				err = r.skip()
 			}
 			return typ, nil, err
 		}
@@ -154,22 +158,20 @@ func (r *Reader) Next() (typ byte, body []byte, err error) {
 	return typ, body, nil
 }
 
-// drop reads n bytes, those that are in the buffer already among them, and forgets them.
-func (r *Reader) drop(n int) error {
-	for n -= r.w - r.r; ; n -= r.w {
-		r.r, r.w = 0, 0
-		if n <= 0 {
-			break
-		}
-		k, err := r.src.Read(r.buf[:min(n, len(r.buf))])
-		r.w = k
+// skip reads the rest of a frame that is dropped, and what the buffer has is forgotten with it; at its end the error is mem.ErrLimit.
+func (r *Reader) skip() error {
+	r.r, r.w = 0, 0
+	for r.left > 0 {
+		k, err := r.src.Read(r.buf[:min(r.left, len(r.buf))])
+		r.left -= k
 		r.BytesRead += int64(k)
-		if err != nil {
+		if err != nil && r.left > 0 {
 			return err
 		}
 	}
 	r.buf = make([]byte, minBuffer)
-	return r.book(minBuffer)
+	_ = r.book(minBuffer) // never refused
+	return mem.ErrLimit
 }
 
 // NextOf is Next when the next frame is of type want; another one's type is returned without its body, which is not read: who has

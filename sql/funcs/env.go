@@ -49,6 +49,8 @@ type Env interface {
 	SignalBackend(pid int32, terminate bool) (bool, error)
 	// Notify sends a notification at commit.
 	Notify(channel, payload string) error
+	// NotifyUsage is the part, 0 to 1, of the queue of notifications that is full.
+	NotifyUsage() float64
 	// ClientAddr returns address and port of the client and of the server's end; "" for a Unix socket.
 	ClientAddr() (client string, clientPort int, server string, serverPort int)
 	// StartTimes returns when the server started, read its configuration and accepted this connection.

@@ -84,18 +84,19 @@ func initSession() {
 	sys(signal(false), "pg_cancel_backend")
 	sys(signal(true), "pg_terminate_backend")
 	sys(func(r *row, e Env) error {
-		if r.Null(0) || len(r.Bytes(0)) == 0 {
-			return invalidParam("channel name cannot be empty")
+		channel, payload := "", ""
+		if !r.Null(0) {
+			channel = r.Str(0)
 		}
-		payload := ""
 		if !r.Null(1) {
 			payload = r.Str(1)
 		}
-		if err := e.Notify(r.Str(0), payload); err != nil {
+		if err := e.Notify(channel, payload); err != nil {
 			return err
 		}
 		return r.RetBytes(nil)
 	}, "pg_notify")
+	sys(func(r *row, e Env) error { return r.RetFloat(e.NotifyUsage()) }, "pg_notification_queue_usage")
 	sys(func(r *row, e Env) error { s, _, _ := e.StartTimes(); return r.RetInt(s) }, "pg_postmaster_start_time")
 	sys(func(r *row, e Env) error { _, c, _ := e.StartTimes(); return r.RetInt(c) }, "pg_conf_load_time")
 	initPeer()
@@ -233,7 +234,6 @@ func initConstants() {
 	each(func(r *row) error { return r.RetInt(0) }, "pg_trigger_depth")
 	each(func(r *row) error { return r.RetNull() }, "pg_last_xact_replay_timestamp", "pg_last_wal_receive_lsn", "pg_last_wal_replay_lsn",
 		"pg_current_logfile", "pg_current_logfile_1arg", "pg_collation_actual_version", "pg_database_collation_actual_version")
-	each(func(r *row) error { return r.RetFloat(0) }, "pg_notification_queue_usage")
 	each(func(r *row) error { return r.RetInt(int64(r.Type(0))) }, "pg_typeof")
 	each(func(r *row) error {
 		if n := types.FixedWidth(r.Type(0)); n > 0 {

@@ -154,7 +154,12 @@ func (e *environment) SignalBackend(pid int32, terminate bool) (bool, error) {
 }
 
 // Notify implements funcs.Env.
-func (e *environment) Notify(string, string) error { return sqlerr.Unsupported("NOTIFY") }
+func (e *environment) Notify(channel, payload string) error {
+	return e.s().notifyChannel(channel, payload)
+}
+
+// NotifyUsage implements funcs.Env.
+func (e *environment) NotifyUsage() float64 { return e.srv.notify.usage() }
 
 // ClientAddr implements funcs.Env.
 func (e *environment) ClientAddr() (client string, clientPort int, server string, serverPort int) {

@@ -48,7 +48,8 @@ type Server struct {
 	envs     envTable
 	plans    *planner.Cache
 	planMem  *mem.Account // of plans
-	planMu   sync.Mutex   // makes reading the cache's size and accounting for it one step
+	notify   notifyHub
+	planMu   sync.Mutex // makes reading the cache's size and accounting for it one step
 
 	mu       sync.Mutex
 	sessions map[int32]*Session // guarded by mu
@@ -186,6 +187,7 @@ func New(o Options) (*Server, error) {
 	srv.envs.init()
 	srv.plans = planner.NewCache(o.PlanCacheBytes)
 	srv.planMem = o.Memory.Child("plans")
+	srv.notify.acct = o.Memory.Child("notifications")
 	if o.Cluster != nil {
 		return srv, nil
 	}

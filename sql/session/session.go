@@ -39,6 +39,8 @@ type Client struct {
 	Copy CopySource
 	// Wake makes the connection look at EndReason while it waits for the client; any goroutine may call it.
 	Wake func()
+	// Rest undoes Wake, unless the connection is to end; called by those who hold what keeps Wake from being called again.
+	Rest func()
 	// Terminate ends the connection with 57P01; any goroutine may call it.
 	Terminate func()
 }
@@ -109,6 +111,10 @@ type Session struct {
 	tempTables []tempTable // with an ON COMMIT action
 	notices    []*sqlerr.Error
 
+	notes    pendingNotes
+	channels []string // that the session listens to
+	inbox    *inbox   // nil: it never listened
+
 	backingUp *backupCommand // guarded by srv.mu
 
 	activity activity
@@ -123,6 +129,9 @@ func (s *Session) Busy(fresh bool) {
 		s.eng.Interrupt().Reset() // what came while the client was waited for concerns no statement
 	}
 	s.arrived = s.clock
+	if s.inbox != nil {
+		s.inbox.busy(s)
+	}
 	if s.activity.state.Load() != stateActive {
 		s.activity.state.Store(stateActive)
 		s.eng.Interrupt().ClearIdle()
@@ -131,6 +140,9 @@ func (s *Session) Busy(fresh bool) {
 
 // Idle is called by the connection before it waits for the client.
 func (s *Session) Idle() {
+	if s.inbox != nil {
+		defer s.inbox.idle(s)
+	}
 	now := s.now()
 	s.activity.stateSince.Store(now)
 	intr := s.eng.Interrupt()
@@ -162,6 +174,7 @@ func (s *Session) Close() {
 	if s.tx != nil {
 		s.rollback()
 	}
+	s.closeNotes()
 	s.closeCursors()
 	s.dropTemp()
 	s.srv.unregister(s)
@@ -220,7 +233,10 @@ func (s *Session) reportChanges() {
 }
 
 // BeforeReady is called by the connection before each ReadyForQuery.
-func (s *Session) BeforeReady() { s.reportChanges() }
+func (s *Session) BeforeReady() {
+	s.sendNotifications()
+	s.reportChanges()
+}
 
 // class tells how a statement is run.
 type class uint8

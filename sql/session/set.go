@@ -227,6 +227,7 @@ func (s *Session) discardState(st *ast.Discard) (commandTag, error) {
 	s.resetAll()
 	s.statements = nil
 	s.sequences.clear()
+	s.applyListen(noteAction{})
 	s.eng.AdvisoryUnlockAll()
 	return commandTag{text: "DISCARD ALL"}, s.dropTemp()
 }

@@ -50,7 +50,7 @@ func (e *environment) SystemRows(function string, args []types.Datum) ([][]types
 	case "herd_snapshot_list":
 		return s.snapshotRows(), true, nil
 	case "pg_listening_channels":
-		return nil, true, nil // LISTEN is not there
+		return s.channelRows(), true, nil
 	case "pg_timezone_abbrevs":
 		return s.abbrevRows(), true, nil
 	case "pg_timezone_names":

@@ -20,6 +20,7 @@ type savepoint struct {
 	level    int
 	checks   int // postponed constraint checks before it
 	readOnly bool
+	notes    noteMark
 }
 
 // TxStatus is ReadyForQuery's byte: I idle, T in a block, E in a failed block.
@@ -96,7 +97,8 @@ func (s *Session) commit() error {
 		return err
 	}
 	tx := s.tx
-	if err = tx.Commit(); err != nil {
+	batch, err := s.commitNotes(tx)
+	if err != nil {
 		s.rollback()
 		s.waitDurable()
 		return tokenError(err)
@@ -105,6 +107,9 @@ func (s *Session) commit() error {
 	wrote := tx.HasID()
 	s.endTx(true)
 	err = s.waitDurable()
+	if batch != nil {
+		s.srv.notify.settle(batch, err == nil)
+	}
 	if wrote {
 		s.tick() // the wait may have been long
 	}
@@ -117,6 +122,9 @@ func (s *Session) beforeCommit() error {
 		return err
 	}
 	if err := s.checkDeferred(); err != nil {
+		return err
+	}
+	if err := s.notifyRoom(); err != nil {
 		return err
 	}
 	return s.tempAtCommit()
@@ -138,11 +146,12 @@ func (s *Session) endTx(committed bool) {
 	s.block, s.aborted, s.implicitBlock, s.txUsed = false, false, false, false
 	s.savepoints = s.savepoints[:0]
 	s.deferred.Reset()
+	s.endNotes(committed)
 	s.modes = s.defaults
 	s.runHooks(committed)
 }
 
-// runHooks runs what waited for the outcome: sequences of currval, temporary objects, notifications.
+// runHooks runs what waited for the outcome: sequences of currval, temporary objects.
 func (s *Session) runHooks(committed bool) {
 	hooks := s.txHooks
 	s.txHooks = s.txHooks[:0]
@@ -325,7 +334,7 @@ func (s *Session) defineSavepoint(name string) (string, error) {
 		return "", sqlerr.New(sqlerr.NoActiveSqlTransaction, "SAVEPOINT can only be used in transaction blocks")
 	}
 	s.txUsed = true
-	s.savepoints = append(s.savepoints, savepoint{name: name, mark: s.tx.Savepoint(), level: s.settingLevel() + 1, checks: s.deferred.Len(), readOnly: s.modes.readOnly})
+	s.savepoints = append(s.savepoints, savepoint{name: name, mark: s.tx.Savepoint(), level: s.settingLevel() + 1, checks: s.deferred.Len(), readOnly: s.modes.readOnly, notes: s.notes.mark()})
 	return "SAVEPOINT", nil
 }
 
@@ -375,6 +384,7 @@ func (s *Session) rollbackToSavepoint(name string) (string, error) {
 	s.closePortalsSince(sp.level)
 	s.tx.RollbackTo(sp.mark)
 	s.deferred.Truncate(sp.checks)
+	s.notes.truncate(sp.notes)
 	s.set.rollback(sp.level)
 	s.restoreReadOnly(sp.readOnly)
 	s.savepoints = s.savepoints[:i+1]

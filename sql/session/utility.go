@@ -76,12 +76,8 @@ func (s *Session) utility(p *prepared, params []types.Datum, sink rowSink) (comm
 		return s.cluster(st)
 	case *ast.SetConstraints:
 		return s.setConstraints(st)
-	case *ast.Unlisten:
-		return commandTag{text: "UNLISTEN"}, nil // nothing was ever listened to: LISTEN is refused
-	case *ast.Listen:
-		return commandTag{}, sqlerr.Unsupported("LISTEN")
-	case *ast.Notify:
-		return commandTag{}, sqlerr.Unsupported("NOTIFY")
+	case *ast.Listen, *ast.Unlisten, *ast.Notify:
+		return s.notifyCommand(st)
 	case *ast.Do:
 		return commandTag{}, sqlerr.Unsupported("DO")
 	case *ast.Call:
