@@ -254,18 +254,33 @@ func (r *root) tableRows(rel *catalog.Relation) float64 {
 		}
 		return 1000
 	}
+	least := float64(minTableRows)
+	if analyzed(rel) {
+		least = 1
+	}
 	for i := range r.ps.out.Sizes {
 		if r.ps.out.Sizes[i].Rel.OID == rel.OID {
-			return max(r.ps.out.Sizes[i].Rows, minTableRows)
+			return max(r.ps.out.Sizes[i].Rows, least)
 		}
 	}
 	n := float64(max(r.ps.b.cat.RowCount(rel), 0))
 	r.ps.out.Sizes = append(r.ps.out.Sizes, plan.TableSize{Rel: rel, Rows: n})
-	return max(n, minTableRows)
+	return max(n, least)
 }
 
-// minTableRows is the least size a table is taken for: a table that is empty now is expected to be filled, and its plans kept.
+// minTableRows is the least size a table without statistics is taken for: a table that is empty now is expected to be filled,
+// and its plans kept.
 const minTableRows = 100
+
+// analyzed says whether a table has statistics: small ones then have the size they have.
+func analyzed(rel *catalog.Relation) bool {
+	for i := range rel.Columns {
+		if rel.Columns[i].Stats != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // Outgrown says whether a table of the plan has left [n/4, 4n] of the size it was planned for, so that another plan may be better.
 // Small tables do not count. Called by sql/session before it runs a cached plan that has no fast path.
@@ -306,9 +321,13 @@ func (r *root) selCall(f *plan.FuncCall) float64 {
 		return r.selCompare(l, rt, st)
 	}
 	switch o.Name {
-	case "~~", "~~*", "~", "~*":
+	case "~~":
+		return r.selPattern(l, rt)
+	case "!~~":
+		return math.Max(0, 1-r.selPattern(l, rt)-r.nullFrac(l))
+	case "~~*", "~", "~*":
 		return selLike
-	case "!~~", "!~~*", "!~", "!~*":
+	case "!~~*", "!~", "!~*":
 		return 1 - selLike
 	case "@>", "<@", "&&", "?", "@@":
 		return 0.01

@@ -484,9 +484,25 @@ func (r *root) newJoin(j *joinRel, typ plan.JoinType, lp, rp *path, on, above []
 	p.above = clauseExprs(above)
 	p.req = lp.req.union(rp.req).minus(p.rels.union(rp.rels))
 	if !p.req.empty() { // for one row of what the parameters come from
-		p.rows = math.Min(p.rows, r.joinRows(typ, lp.rows, rp.rows, on, above))
+		p.rows = math.Min(p.rows, r.joinRows(typ, lp.rows, rp.rows, uncounted(rp, lp.rels, on), above))
 	}
 	return p
+}
+
+// uncounted are the join conditions that the rows of the right path do not reckon with yet: one whose parameters come from the left
+// has been estimated with those it can evaluate.
+func uncounted(rp *path, left relset, on []*clause) []*clause {
+	if !rp.req.overlaps(left) {
+		return on
+	}
+	inner := rp.rels.union(rp.req)
+	var out []*clause
+	for _, c := range on {
+		if c.volatile || !c.rels.within(inner) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // paramNest runs the right path once for each left row with the left row's values as parameters.

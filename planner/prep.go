@@ -199,6 +199,7 @@ func init() {
 		{"sublink to semi join", (*root).pullUpSubLinks},
 		{"subquery pull-up", (*root).pullUpSubqueries},
 		{"constant folding", (*root).foldQuery},
+		{"common conditions of OR", (*root).factorOrs},
 		{"outer join reduction", (*root).reduceOuterJoins},
 		{"whole rows of outer joins", (*root).noteWholeRows},
 		{"row locks", (*root).lockedSides},

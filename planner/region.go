@@ -77,6 +77,7 @@ func (r *root) buildRegion(n jnode) (*region, error) {
 	}
 	g.equivalences()
 	g.distribute()
+	g.restrictByOrs()
 	return g, nil
 }
 

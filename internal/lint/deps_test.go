@@ -68,6 +68,7 @@ google.golang.org/protobuf               sql/postgres
 github.com/pingcap/tidb/pkg/parser       sql/mysql
 go.etcd.io/bbolt                         cluster
 go.etcd.io/etcd                          bench/etcd
+github.com/duckdb/duckdb-go-bindings     bench/tpch
 github.com/hashicorp/raft                cluster
 github.com/anishathalye/porcupine       cluster
 github.com/hashicorp/go-hclog            cluster

@@ -132,8 +132,24 @@ func (p *likePattern) match(b []byte) bool {
 		}
 		_, w := utf8.DecodeRune(b[from:])
 		from += w
+		if lit := p.elems[back+1].lit; lit != nil { // what follows the % begins where the literal is found next
+			at := bytes.Index(b[from:], lit)
+			if at < 0 {
+				return false
+			}
+			from += at
+		}
 		i, e = from, back+1
 	}
+}
+
+// LikeMatcher returns a test for a pattern with the escape character \\, as the planner asks it of sampled values.
+func LikeMatcher(pattern []byte) (func(text []byte) bool, error) {
+	p, err := compileLike(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return p.match, nil
 }
 
 // likeKernel makes a LIKE kernel; the pattern is compiled once when it is constant.
