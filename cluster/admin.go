@@ -22,6 +22,18 @@ const (
 	opProgress   = "progress" // how far is a group here
 	opCancel     = "cancel"   // a client's cancel request
 	opStatus     = "status"
+	opLeader     = "leader"      // a message for the node that leads a database
+	opSettle     = "settle"      // nobody makes or drops a database any more
+	opKnows      = "knows"       // is there a database, for certain
+	opBusy       = "busy"        // is the node making or dropping a database
+	opVacate     = "vacate"      // end the sessions of a database that is being dropped, let nobody in
+	opReopen     = "reopen"      // let them in again
+	opLeads      = "leads"       // who leads a database, as far as the node knows
+	opMember     = "member"      // is a node a member of a database, if it leads it
+	opGive       = "give"        // hand a database over
+	opLead       = "lead"        // a node is to lead a database whenever it can
+	opPlace      = "place"       // what is wanted of a database's replicas
+	opApplied    = "applied"     // wait until a replica has an entry
 	opFresh      = "fresh"       // what a verified leader has applied
 	opLocal      = "local"       // what the node has
 	opCheck      = "check"       // compare the replicas of the databases that the node leads
@@ -45,6 +57,9 @@ type request struct {
 	Secret   int32         `json:",omitempty"`
 	Hops     int           `json:",omitempty"` // how often it was passed on
 	Place    *txlog.Place  `json:",omitempty"`
+	Message  []byte        `json:",omitempty"`
+	Index    uint64        `json:",omitempty"`
+	Force    bool          `json:",omitempty"`
 }
 
 // answer is what comes back.
@@ -54,11 +69,16 @@ type answer struct {
 	Final    bool           `json:",omitempty"` // the error: asking again will not help
 	Known    bool           `json:",omitempty"`
 	Index    uint64         `json:",omitempty"`
+	ID       string         `json:",omitempty"` // of a node
 	Instance string         `json:",omitempty"`
 	Status   *Status        `json:",omitempty"`
 	Local    []LocalReplica `json:",omitempty"`
 	Sums     []byte         `json:",omitempty"` // see packSums
 	Checks   []Check        `json:",omitempty"`
+	Message  []byte         `json:",omitempty"`
+	Member   bool           `json:",omitempty"`
+	Draining bool           `json:",omitempty"`
+	Users    int            `json:",omitempty"`
 }
 
 // RefusedError is what a node answered instead of doing what was asked.
@@ -69,6 +89,12 @@ type RefusedError struct {
 
 // Error implements error.
 func (e *RefusedError) Error() string { return e.Reason }
+
+// unaskedError: the other node cannot have heard of the request.
+type unaskedError struct{ error }
+
+// Unwrap returns the reason.
+func (e *unaskedError) Unwrap() error { return e.error }
 
 // errNoLeader: the system group has no leader that this node knows.
 var errNoLeader = errors.New("the cluster has no leader at the moment: fewer than half of its nodes can be reached")
@@ -114,7 +140,7 @@ const requestPatience = 2 * raftTimeout
 func ask(config *tls.Config, address string, r request, patience time.Duration) (answer, error) {
 	nc, err := dial(config, address, min(dialTimeout, patience), hello{For: forRequest})
 	if err != nil {
-		return answer{}, err
+		return answer{}, &unaskedError{err}
 	}
 	defer nc.Close()
 	_ = nc.SetDeadline(time.Now().Add(patience)) // fails only on a closed connection, which the write tells
@@ -172,7 +198,28 @@ func (n *Node) handle(r request) (answer, error) {
 			f(r.PID, r.Secret)
 		}
 		return answer{}, nil
+	case opLead:
+		if r.Database == nil {
+			return answer{}, errors.New("no database to lead")
+		}
+		return answer{}, n.Lead(r.Database.Name, r.ID)
+	case opBusy:
+		return answer{Known: n.isBusy(r.OID)}, nil
+	case opVacate:
+		return n.vacateHere(r)
+	case opReopen:
+		if f := n.hooks().Reopen; f != nil {
+			f(r.OID)
+		}
+		return answer{}, nil
+	case opLeads:
+		return n.ledBy(r.OID), nil
+	case opMember:
+		return n.membership(r)
+	case opGive:
+		return answer{}, n.handOver(r.OID, r.ID)
 	case opDrain:
+		n.draining.Store(true)
 		n.StepDown()
 		return answer{}, n.leadsNothing()
 	case opStatus:
@@ -184,8 +231,16 @@ func (n *Node) handle(r request) (answer, error) {
 		}
 		index, err := g.verifiedIndex()
 		return answer{Index: index}, err
+	case opLeader:
+		return n.serveMessage(r)
+	case opApplied:
+		g := n.group(r.OID)
+		if g == nil {
+			return answer{}, fmt.Errorf("node %s has no replica of database %d", n.o.ID, r.OID)
+		}
+		return answer{}, g.awaitApplied(r.Index, spreadPatience)
 	case opLocal:
-		return answer{Local: n.local()}, nil
+		return answer{Local: n.local(), Draining: n.draining.Load()}, nil
 	case opCheck:
 		return n.checkLed(), nil
 	case opSums:
@@ -197,7 +252,7 @@ func (n *Node) handle(r request) (answer, error) {
 		return answer{Checks: checks}, err
 	case opPromoteAll:
 		return answer{}, n.Promote(r.ID)
-	case opJoin, opRegister, opDrop, opRemove, opTransfer:
+	case opJoin, opRegister, opDrop, opRemove, opTransfer, opPlace, opSettle, opKnows:
 		return n.handleAtLeader(r)
 	}
 	return answer{}, fmt.Errorf("node %s does not know the request %q", n.o.ID, r.Op)
@@ -226,7 +281,20 @@ func (n *Node) handleAtLeader(r request) (answer, error) {
 		if r.Database == nil {
 			return answer{}, errors.New("no database to register")
 		}
-		return answer{}, n.system.apply(command{Database: r.Database})
+		return answer{}, n.register(*r.Database)
+	case opPlace:
+		if r.Database == nil {
+			return answer{}, errors.New("no database to place")
+		}
+		defer n.replace()
+		return answer{}, n.system.apply(command{Place: &place{r.Database.OID, r.Database.Placement}})
+	case opSettle:
+		if r.Database == nil {
+			return answer{}, errors.New("no database to settle")
+		}
+		return answer{}, n.system.apply(command{Settle: r.Database})
+	case opKnows:
+		return n.knowsForCertain(r.OID)
 	case opDrop:
 		return answer{}, n.system.apply(command{Drop: &r.OID})
 	case opTransfer:
@@ -301,8 +369,17 @@ func (n *Node) Drain(id string) error {
 	return err
 }
 
-// transferTo gives the system group to a node; the databases follow it. "" is any other node.
+// transferTo gives the system group and the databases to a node. "" is any other node.
 func (n *Node) transferTo(id string) error {
+	o := n.Overview()
+	for _, d := range o.Databases {
+		if d.Leader == "" || d.Leader == id || id == "" && d.Leader != n.o.ID {
+			continue
+		}
+		if err := n.give(o, move{d.OID, d.Leader, id}); err != nil {
+			n.o.Logger.Info("leadership stays", "database", d.Name, "wanted", id, "error", err)
+		}
+	}
 	if id == "" {
 		return n.system.raft.LeadershipTransfer().Error()
 	}
@@ -320,7 +397,7 @@ func (n *Node) transferTo(id string) error {
 
 // StepDown gives the leaderships of this node to others, where there are any that can take them.
 func (n *Node) StepDown() {
-	if n.system.raft.State() == raft.Leader { // first: the others' leaderships go where this one is
+	if n.system.raft.State() == raft.Leader {
 		if err := n.system.raft.LeadershipTransfer().Error(); err != nil {
 			n.o.Logger.Info("leadership of the cluster could not be handed over", "error", err)
 		}
@@ -420,6 +497,12 @@ func (c *Client) Remove(node string) error {
 // Transfer gives the leadership to a node, or to any other than the present one.
 func (c *Client) Transfer(node string) error {
 	_, err := ask(c.tls, c.address, request{Op: opTransfer, ID: node}, requestPatience)
+	return err
+}
+
+// Lead has a node lead a database whenever it can; "" is any.
+func (c *Client) Lead(database, node string) error {
+	_, err := ask(c.tls, c.address, request{Op: opLead, Database: &DatabaseInfo{Name: database}, ID: node}, requestPatience)
 	return err
 }
 

@@ -18,7 +18,7 @@
 // # Goroutines
 //
 // Group: the proposer, the collector of results, the watcher of leadership, the one that calls Lead and Follow, the counter of
-// elections; Raft has its own. Node: the accept loop, one per connection, the keeper of membership. All end with Close.
+// elections; Raft has its own. Node: the accept loop, one per connection, the keeper of membership, the keeper of places. All end with Close.
 //
 // # Files
 //
@@ -39,12 +39,15 @@
 //	node.go      Node: open, close, groups
 //	system.go    the system group: nodes and databases
 //	join.go      joining and leaving
-//	keeper.go    membership of groups, learners to voters, leaders to one node
+//	keeper.go    replicas on this node, membership of groups, learners to voters
+//	place.go     which nodes hold a database, who leads it
 //	overview.go  what all nodes know together: nodes, replicas, lag
 //	history.go   when a state came to contain which entry
 //	check.go     comparing replicas; promoting
 //	stats.go     counters
 //	route.go     where a client's session runs
+//	message.go   messages for the node that leads a database
+//	settle.go    databases that are being made or dropped, and what a crash leaves of that
 //	admin.go     requests between nodes and of `herd cluster`
 //	log.go       Raft's messages
 package cluster

@@ -42,11 +42,7 @@ func (n *Node) Fresh(oid uint32, most time.Duration) error {
 	}
 	called := time.Now()
 	known := g.knownFresh()
-	if !known.at.IsZero() && called.Sub(known.at) <= most {
-		if g.applied.Load() >= known.index {
-			return nil
-		}
-	} else {
+	if !known.within(called, most) {
 		if err := g.asks.ask(func() error { return n.askFresh(oid, g) }); err != nil {
 			return g.stale(called, err)
 		}
@@ -58,6 +54,21 @@ func (n *Node) Fresh(oid uint32, most time.Duration) error {
 		return g.stale(called, err)
 	}
 	return nil
+}
+
+// within tells whether a replica that has come to index is fresh enough.
+func (f freshness) within(now time.Time, most time.Duration) bool {
+	return !f.at.IsZero() && now.Sub(f.at) <= most
+}
+
+// FreshNow tells whether Fresh would return at once.
+func (n *Node) FreshNow(oid uint32, most time.Duration) bool {
+	g := n.group(oid)
+	if g == nil {
+		return false
+	}
+	known := g.knownFresh()
+	return known.within(time.Now(), most) && g.applied.Load() >= known.index
 }
 
 func (g *Group) stale(now time.Time, cause error) error {
@@ -93,10 +104,9 @@ func (n *Node) leaderIndex(oid uint32, g *Group) (uint64, error) {
 	if g.isServing() {
 		return g.verifiedIndex()
 	}
-	_, leader := g.raft.LeaderWithID()
-	x, ok := n.system.node(string(leader))
-	if !ok || x.ID == n.o.ID {
-		return 0, fmt.Errorf("%q: %w", g.opening.Name, ErrNoDatabaseLeader)
+	x, err := n.leaderOf(oid)
+	if err != nil {
+		return 0, err
 	}
 	a, err := n.askFor(x.Address, request{Op: opFresh, OID: oid}, freshPatience)
 	if err != nil {

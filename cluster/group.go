@@ -223,6 +223,16 @@ func (g *Group) config() *raft.Config {
 	return c
 }
 
+// setElectionTimeout changes how long followers wait for a silent leader.
+func (g *Group) setElectionTimeout(d time.Duration) error {
+	c := g.raft.ReloadableConfig()
+	if c.ElectionTimeout == d && c.HeartbeatTimeout == d {
+		return nil
+	}
+	c.ElectionTimeout, c.HeartbeatTimeout = d, d
+	return g.raft.ReloadConfig(c)
+}
+
 // Reserve implements txlog.Log.
 func (g *Group) Reserve(bytes int, c txlog.Class) (txlog.Reservation, error) {
 	r, err := g.logs.local.Reserve(bytes, c) // is there room on this node's disk? Raft takes it when it stores the entry

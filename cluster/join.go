@@ -156,8 +156,8 @@ func (n *Node) update(r request) error {
 	return errors.Join(err, last)
 }
 
-// Await returns when a database that was just made leads here and the cluster knows it.
-func (n *Node) Await(oid uint32) error {
+// Await returns when a database that was just made leads here and the cluster knows it, as one that this node is making, see Settle.
+func (n *Node) Await(oid uint32, p Placement) error {
 	g := n.group(oid)
 	if g == nil {
 		return fmt.Errorf("database %d has no Raft group", oid)
@@ -173,8 +173,26 @@ func (n *Node) Await(oid uint32) error {
 	if err != nil {
 		return err
 	}
-	return n.update(request{Op: opRegister, Database: &DatabaseInfo{OID: oid, Name: g.opening.Name}})
+	d := DatabaseInfo{OID: oid, Name: g.opening.Name, Placement: p, By: n.file.Instance}
+	if oid < firstDatabase {
+		d.By = ""
+		n.setBusy(oid, false)
+	}
+	return n.update(request{Op: opRegister, Database: &d})
 }
 
-// Dropped tells the cluster that a database is no more.
-func (n *Node) Dropped(oid uint32) error { return n.update(request{Op: opDrop, OID: oid}) }
+// register takes a database up. This node leads the system group.
+func (n *Node) register(d DatabaseInfo) error {
+	state, _ := n.system.view()
+	if _, known := state.Databases[d.OID]; !known && d.Replicas > 0 {
+		maker := DatabaseInfo{Placement: d.Placement}
+		for id, x := range state.Nodes {
+			if x.Instance == d.By { // it has it already
+				maker.Held = []string{id}
+			}
+		}
+		d.Held = choose(maker, state.Nodes, state.load(), func(string) bool { return false })
+	}
+	defer n.replace()
+	return n.system.apply(command{Database: &d})
+}

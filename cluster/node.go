@@ -14,6 +14,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"herd/internal/vfs"
@@ -36,6 +37,8 @@ type Options struct {
 	Stop <-chan struct{}
 	// ElectionTimeout and the others: see GroupOptions.
 	ElectionTimeout time.Duration
+	// ReplicaTimeout is how long a node may be silent before its replicas are made on others; 0: for ever.
+	ReplicaTimeout  time.Duration
 	KeepBytes       int64
 	Sync            txlog.SyncMode
 	SyncInterval    time.Duration
@@ -50,12 +53,23 @@ type Hooks struct {
 	// Create makes a database that another node has begun; Drop removes one.
 	Create func(name string, oid uint32) error
 	Drop   func(oid uint32) error
+	// Listed returns the numbers in the list of databases, which this node leads; Unlist takes one off that has no store.
+	Listed func() ([]uint32, error)
+	Unlist func(oid uint32) error
+	// Vacate ends or counts the sessions of a database that is being dropped, and lets nobody in unless there are any left; Reopen takes that
+	// back.
+	Vacate func(oid uint32, force bool) (users int, err error)
+	Reopen func(oid uint32)
 	// Lead: the node leads a database now.
 	Lead func(oid uint32)
 	// Session serves a client that another node relays; it takes the connection over.
 	Session func(nc net.Conn, client net.Addr)
 	// Bytes tells how large a database's files are; may be nil.
 	Bytes func(oid uint32) int64
+	// Sessions tells how many clients use a database here; may be nil.
+	Sessions func(oid uint32) int
+	// Message answers what another node asks the one that leads a database.
+	Message func(oid uint32, message []byte) ([]byte, error)
 	// Cancel passes a cancel request to the sessions of this node.
 	Cancel func(pid, secret int32)
 }
@@ -89,6 +103,11 @@ type Node struct {
 	groups map[uint32]*Group
 	hook   Hooks
 	closed bool
+
+	busy     map[uint32]bool // databases that this process makes or drops; guarded by mu
+	kick     chan struct{}
+	settled  time.Time   // when the list of databases was last looked at; the keeper's
+	draining atomic.Bool // it is to lead nothing until it starts anew, unless it is told to
 }
 
 func vfsNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -107,7 +126,8 @@ func OpenNode(o Options) (*Node, error) {
 	if !vfs.IsReal(o.FS) {
 		return nil, errors.New("a node of a cluster needs the operating system's files")
 	}
-	n := &Node{o: o, stop: make(chan struct{}), conns: map[net.Conn]struct{}{}, layers: map[uint32]*layer{}, groups: map[uint32]*Group{}}
+	n := &Node{o: o, stop: make(chan struct{}), conns: map[net.Conn]struct{}{}, layers: map[uint32]*layer{}, groups: map[uint32]*Group{},
+		busy: map[uint32]bool{}, kick: make(chan struct{}, 1)}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("node %s: %w", o.ID, err), n.Close())
 	}
@@ -200,8 +220,9 @@ func (n *Node) Start(h Hooks) {
 	n.mu.Lock()
 	n.hook = h
 	n.mu.Unlock()
-	n.done.Add(2)
+	n.done.Add(3)
 	go n.keep()
+	go n.keepPlaces()
 	go n.announce()
 }
 
@@ -230,6 +251,9 @@ func (n *Node) OpenLog(x txlog.Opening) (txlog.Log, error) {
 	l, t := n.transport(x.Database)
 	n.mu.Lock()
 	n.layers[x.Database] = l
+	if !known && n.hook.Create != nil { // not one that a crash has left
+		n.busy[x.Database] = true
+	}
 	n.mu.Unlock()
 	g, err := OpenGroup(GroupOptions{
 		FS: n.o.FS, Node: n.o.ID, Transport: t, Found: !known, ElectionTimeout: n.o.ElectionTimeout, KeepBytes: n.o.KeepBytes,
@@ -269,6 +293,7 @@ func (l nodeLog) Close() error {
 	if l.node.groups[oid] == l.Group {
 		delete(l.node.groups, oid)
 		delete(l.node.layers, oid)
+		delete(l.node.busy, oid)
 	}
 	l.node.mu.Unlock()
 	return l.Group.Close()

@@ -13,6 +13,14 @@ import (
 
 func openNode(t *testing.T, o Options) *Node {
 	t.Helper()
+	n := openStill(t, o)
+	n.Start(Hooks{Create: func(string, uint32) error { return errors.New("no engine here") }, Drop: func(uint32) error { return nil }})
+	return n
+}
+
+// openStill opens a node that keeps no memberships: who joins stays a learner.
+func openStill(t *testing.T, o Options) *Node {
+	t.Helper()
 	o.FS, o.ElectionTimeout = vfs.OS, 200*time.Millisecond
 	if o.Secret == "" && o.CertFile == "" {
 		o.Secret = "0123456789abcdef"
@@ -26,7 +34,6 @@ func openNode(t *testing.T, o Options) *Node {
 			t.Error(err)
 		}
 	})
-	n.Start(Hooks{Create: func(string, uint32) error { return errors.New("no engine here") }, Drop: func(uint32) error { return nil }})
 	return n
 }
 
@@ -129,7 +136,7 @@ func TestRemovedNode(t *testing.T) {
 
 // A second node with the name of one that runs is refused: it would push the first one out. When that one is gone, it takes its place.
 func TestSameName(t *testing.T) {
-	first := openNode(t, Options{Dir: t.TempDir(), ID: "n1", Address: "127.0.0.1:0"})
+	first := openStill(t, Options{Dir: t.TempDir(), ID: "n1", Address: "127.0.0.1:0"})
 	if err := first.update(request{Op: opRegister, Database: &DatabaseInfo{OID: 5, Name: "postgres"}}); err != nil {
 		t.Fatal(err)
 	}

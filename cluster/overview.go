@@ -20,9 +20,11 @@ type Overview struct {
 // NodeOverview is one node.
 type NodeOverview struct {
 	NodeInfo
-	Self   bool
-	Leads  bool   // the system group
-	Failed string // why it could not be asked, "" when it could
+	Self  bool
+	Leads bool // the system group
+	// Draining: leaderships are not moved to it.
+	Draining bool
+	Failed   string // why it could not be asked, "" when it could
 }
 
 // DatabaseOverview is one database. Without a leader that can be reached its replicas' lag is not known.
@@ -31,6 +33,7 @@ type DatabaseOverview struct {
 	Leader   string
 	Term     uint64
 	Entry    uint64
+	Sessions int // of clients, on the leader
 	Replicas []ReplicaOverview
 }
 
@@ -72,6 +75,7 @@ type LocalReplica struct {
 	Missing   bool  `json:",omitempty"` // the state is fetched
 	Fetched   int64 `json:",omitempty"` // bytes of states fetched since the start
 	CutOff    bool  `json:",omitempty"`
+	Sessions  int   `json:",omitempty"`
 	LogBytes  int64
 	DataBytes int64
 	Members   []ReplicaStatus
@@ -112,13 +116,14 @@ func (n *Node) askAll(nodes []NodeOverview) map[string]map[uint32]LocalReplica {
 		wait.Go(func() {
 			x := &nodes[i]
 			list := n.local()
+			x.Draining = n.draining.Load()
 			if !x.Self {
 				a, err := n.askFor(x.Address, request{Op: opLocal}, askPatience)
 				if err != nil {
 					x.Failed = err.Error()
 					return
 				}
-				list = a.Local
+				list, x.Draining = a.Local, a.Draining
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -149,7 +154,7 @@ func overviewOf(d DatabaseInfo, nodes []NodeOverview, locals map[string]map[uint
 		}
 	}
 	if leader != nil {
-		out.Term, out.Entry = leader.Term, leader.Entry
+		out.Term, out.Entry, out.Sessions = leader.Term, leader.Entry, leader.Sessions
 		clear(members)
 		for _, m := range leader.Members {
 			members[m.Node] = m.Voter
@@ -212,6 +217,9 @@ func (n *Node) local() []LocalReplica {
 		r.OID = oid
 		if f := n.hooks().Bytes; f != nil {
 			r.DataBytes = f(oid)
+		}
+		if f := n.hooks().Sessions; f != nil {
+			r.Sessions = f(oid)
 		}
 		out = append(out, r)
 	}

@@ -27,24 +27,19 @@ func (n *Node) Route(database string, client net.Addr) (net.Conn, error) {
 	var out net.Conn
 	err = n.until(routePatience, func() error {
 		d, ok := n.system.database(database)
-		g := n.group(d.OID)
-		if !ok || g == nil { // just made, it will be here at once
+		if !ok { // just made, it will be here at once
 			return fmt.Errorf("%q: %w", database, ErrNoDatabaseLeader)
 		}
-		if g.isServing() {
+		if n.Leads(d.OID) {
 			return nil
 		}
-		_, leader := g.raft.LeaderWithID()
-		if leader == "" || string(leader) == n.o.ID {
-			return fmt.Errorf("%q: %w", database, ErrNoDatabaseLeader)
-		}
-		x, ok := n.system.node(string(leader))
-		if !ok {
-			return fmt.Errorf("%q: %w", database, ErrNoDatabaseLeader)
+		x, err := n.leaderOf(d.OID)
+		if err != nil {
+			return err
 		}
 		nc, err := dial(n.tls, x.Address, routeDial, hello{For: forSession, Client: client.String()})
 		if err == nil {
-			out = n.watched(nc, g, x.ID)
+			out = n.watched(nc, d.OID, x.ID)
 		}
 		return err
 	})
@@ -75,7 +70,7 @@ func (c *watchedConn) Close() error {
 	return c.Conn.Close()
 }
 
-func (n *Node) watched(nc net.Conn, g *Group, node string) net.Conn {
+func (n *Node) watched(nc net.Conn, oid uint32, node string) net.Conn {
 	c := &watchedConn{Conn: nc, gone: make(chan struct{})}
 	go func() {
 		const often = 250 * time.Millisecond
@@ -85,9 +80,13 @@ func (n *Node) watched(nc net.Conn, g *Group, node string) net.Conn {
 			select {
 			case <-c.gone:
 				return
-			case <-g.stop:
+			case <-n.stop:
 				return
 			case <-tick.C:
+			}
+			g := n.group(oid)
+			if g == nil { // no replica is here: the node that has one says when it leads no more, or does not answer
+				continue
 			}
 			switch _, leader := g.raft.LeaderWithID(); string(leader) {
 			case node:

@@ -34,6 +34,10 @@ type NodeInfo struct {
 type DatabaseInfo struct {
 	OID  uint32
 	Name string
+	Placement
+	Held []string `json:",omitempty"` // nodes chosen to hold it, in order; not used while every node does
+	// By is the instance of the node that is making or dropping it, "" for none: the list of databases may not have it.
+	By string `json:",omitempty"`
 }
 
 // systemState is what the system group agrees on.
@@ -54,6 +58,9 @@ type command struct {
 	Remove   string        `json:",omitempty"`
 	Database *DatabaseInfo `json:",omitempty"`
 	Drop     *uint32       `json:",omitempty"`
+	Hold     *hold         `json:",omitempty"`
+	Place    *place        `json:",omitempty"`
+	Settle   *DatabaseInfo `json:",omitempty"` // if it is still By's
 }
 
 // system is the system group on this node.
@@ -193,7 +200,14 @@ func (s *system) apply(c command) error {
 	if err != nil {
 		return err
 	}
-	return s.raft.Apply(p, raftTimeout).Error()
+	f := s.raft.Apply(p, raftTimeout)
+	if err := f.Error(); err != nil {
+		return err
+	}
+	if err, ok := f.Response().(error); ok {
+		return err
+	}
+	return nil
 }
 
 // systemFSM is the system group as Raft's state machine.
@@ -222,7 +236,22 @@ func (f *systemFSM) Apply(l *raft.Log) any {
 		delete(s.state.Nodes, c.Remove)
 	}
 	if c.Database != nil {
-		s.state.Databases[c.Database.OID] = *c.Database
+		if err := s.state.register(*c.Database); err != nil {
+			return err
+		}
+	}
+	if c.Hold != nil {
+		s.state.change(c.Hold.OID, func(d *DatabaseInfo) { d.Held = c.Hold.Nodes })
+	}
+	if c.Settle != nil {
+		s.state.change(c.Settle.OID, func(d *DatabaseInfo) {
+			if d.By == c.Settle.By {
+				d.By = ""
+			}
+		})
+	}
+	if c.Place != nil {
+		s.state.change(c.Place.OID, func(d *DatabaseInfo) { d.Placement = c.Place.Placement })
 	}
 	if c.Drop != nil {
 		delete(s.state.Databases, *c.Drop)
@@ -230,6 +259,25 @@ func (f *systemFSM) Apply(l *raft.Log) any {
 	}
 	s.note()
 	return nil
+}
+
+// register takes a database up, or notes who works on it now.
+func (s *systemState) register(d DatabaseInfo) error {
+	if s.Dropped[d.OID] {
+		return refused("database %d was dropped", d.OID)
+	}
+	if old, ok := s.Databases[d.OID]; ok {
+		d.Placement, d.Held = old.Placement, old.Held
+	}
+	s.Databases[d.OID] = d
+	return nil
+}
+
+func (s *systemState) change(oid uint32, f func(*DatabaseInfo)) {
+	if d, ok := s.Databases[oid]; ok {
+		f(&d)
+		s.Databases[oid] = d
+	}
 }
 
 // note tells that the state has changed and keeps it for the next start. mu is held.

@@ -27,9 +27,9 @@ type LogSync struct {
 type Config struct {
 	// Mode is "standalone" or "cluster".
 	Mode string
-	// NodeID, ClusterAddress, ClusterJoin, ClusterSecret and ElectionTimeout are of a node of a cluster.
+	// NodeID, ClusterAddress, ClusterJoin, ClusterSecret, ElectionTimeout and ReplicaTimeout are of a node of a cluster.
 	NodeID, ClusterAddress, ClusterJoin, ClusterSecret string
-	ElectionTimeout                                    time.Duration
+	ElectionTimeout, ReplicaTimeout                    time.Duration
 	// ClusterAdvertise is where the other nodes reach this one; empty: ClusterAddress.
 	ClusterAdvertise string
 	// ClusterCert, ClusterKey and ClusterCA are PEM files, in place of the secret.

@@ -31,6 +31,8 @@ var table = []Key{
 		"Authorities whose certificates the nodes have, below the base folder; who has one is a member, so they should sign for nobody else."),
 	millisKey("server.cluster.election.timeout", "600", 100*time.Millisecond, time.Minute, func(c *Config) *time.Duration { return &c.ElectionTimeout },
 		"Time without a word from a database's leader after which its other replicas elect one."),
+	millisKey("server.cluster.replica.timeout", "600000", 0, 30*24*time.Hour, func(c *Config) *time.Duration { return &c.ReplicaTimeout },
+		"How long a node may be silent before replicas of databases with a fixed number of replicas are made on other nodes; 0: for ever."),
 	bytesKey("server.cluster.log.keep", "64M", mib, 1024*gib, func(c *Config) *int64 { return &c.ClusterLogKeep },
 		"Log that stays behind a checkpoint for replicas that are behind; who needs more gets the whole state."),
 	stringKey("server.host", "127.0.0.1", "an address or host name", func(c *Config) *string { return &c.Host },

@@ -234,8 +234,11 @@ func (db *Database) CatalogVersion() storage.Seq { return db.tip.Load().CatalogV
 
 // NewOID returns a number that no object of this database has. It is kept across restarts once a transaction that
 // changes a system tree commits.
-func (db *Database) NewOID() (uint32, error) {
-	n := db.nextOID.Add(1) - 1
+func (db *Database) NewOID() (uint32, error) { return db.NewOIDs(1) }
+
+// NewOIDs returns the first of count such numbers.
+func (db *Database) NewOIDs(count uint32) (uint32, error) {
+	n := db.nextOID.Add(count) - count
 	if n >= 1<<32-1024 || n < firstObject {
 		return 0, sqlerr.New(sqlerr.ProgramLimitExceeded, "out of object identifiers")
 	}

@@ -13,7 +13,7 @@ import (
 
 // The list of databases is rows of the system database, and a database's store is a folder: no commit is one of both. A store that
 // is made before its row, or whose row goes before it, is marked as unlisted meanwhile. At the next start the list decides.
-// Where several nodes share the logs nobody asks, and nothing is marked.
+// Where several nodes share the logs the cluster marks it, see cluster/settle.go.
 
 // Drop is a database that is being dropped: nobody finds it any more, and its name is still taken. Finish or Cancel ends it.
 type Drop struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ func openNode(ctx context.Context, c *conf.Config, fsys vfs.FS, o *engine.Option
 	}
 	return cluster.OpenNode(cluster.Options{
 		FS: fsys, Dir: filepath.Join(c.BaseDir, clusterFolder), ID: c.NodeID, Address: c.ClusterAddress, Advertise: c.ClusterAdvertise,
-		SQLAddress: c.Address(), Join: c.ClusterJoin, Credentials: credentials(c), Stop: ctx.Done(), ElectionTimeout: c.ElectionTimeout, KeepBytes: c.ClusterLogKeep,
+		SQLAddress: c.Address(), Join: c.ClusterJoin, Credentials: credentials(c), Stop: ctx.Done(), ElectionTimeout: c.ElectionTimeout,
+		ReplicaTimeout: c.ReplicaTimeout, KeepBytes: c.ClusterLogKeep,
 		Sync: o.LogSync, SyncInterval: o.LogSyncInterval, SegmentBytesMax: o.LogSegmentBytesMax, KeepFreeBytes: o.LogKeepFreeBytes,
 		Fatal: o.Fatal, Logger: logger,
 	})
@@ -53,16 +55,23 @@ func credentials(c *conf.Config) cluster.Credentials {
 func (in *instance) startNode() error {
 	in.node.Start(cluster.Hooks{
 		Create:  in.engine.CreateDatabase,
-		Drop:    in.dropReplica,
+		Drop:    in.sessions.DropReplica,
+		Listed:  in.sessions.Listed,
+		Unlist:  in.sessions.Unlist,
+		Vacate:  in.sessions.Vacate,
+		Reopen:  in.sessions.Reopen,
 		Lead:    in.lead,
 		Session: in.listener.ServeRelayed,
 		Cancel:  in.listener.Cancel,
+		Message: func(_ uint32, message []byte) ([]byte, error) { return in.sessions.ServeSystem(message) },
 		Bytes:   in.databaseBytes,
+
+		Sessions: in.sessions.Using,
 	})
 	if !in.node.Founding() {
 		return nil
 	}
-	if err := in.node.Await(systemDatabase); err != nil {
+	if err := in.node.Await(systemDatabase, cluster.Placement{}); err != nil {
 		return err
 	}
 	if err := in.sessions.Bootstrap(); err != nil {
@@ -72,16 +81,6 @@ func (in *instance) startNode() error {
 		return err
 	}
 	return in.node.Founded()
-}
-
-// dropReplica removes this node's replica of a database that was dropped.
-func (in *instance) dropReplica(oid uint32) error {
-	for _, d := range in.engine.Databases() {
-		if d.OID == oid {
-			return in.engine.DropDatabase(d.Name)
-		}
-	}
-	return nil
 }
 
 // lead puts in order what the last leader of a database may have left.
@@ -140,6 +139,9 @@ needs server.cluster.tls.cert, server.cluster.tls.key and server.cluster.tls.ca 
 	})
 	add("drain", "Give all leaderships of the node at --cluster-address to others, before it is stopped", cobra.NoArgs, func(cl *cluster.Client, _ []string, out io.Writer) error {
 		return done(out, cl.Drain(), "the node leads nothing any more")
+	})
+	add("lead DATABASE NODE", "Have a node lead a database whenever it can; an empty NODE: any", cobra.ExactArgs(2), func(cl *cluster.Client, args []string, out io.Writer) error {
+		return done(out, cl.Lead(args[0], args[1]), "database %s is to be led by node %s", args[0], cmp.Or(args[1], "(any)"))
 	})
 	addClusterChecks(add)
 	return c

@@ -24,7 +24,7 @@ func (v clusterView) Overview() session.ClusterOverview {
 		out.Nodes = append(out.Nodes, session.ClusterNode{Node: n.ID, Address: n.Address, SQL: n.SQL, Leads: n.Leads, Self: n.Self, Failed: n.Failed})
 	}
 	for _, d := range o.Databases {
-		x := session.ClusterDatabase{OID: d.OID, Name: d.Name, Leader: d.Leader, Term: d.Term, Entry: d.Entry}
+		x := session.ClusterDatabase{OID: d.OID, Name: d.Name, Leader: d.Leader, Term: d.Term, Entry: d.Entry, Wanted: session.Placement(d.Placement)}
 		for _, r := range d.Replicas {
 			if r.Node == d.Leader {
 				x.LeaderAddress = r.Address
@@ -48,6 +48,20 @@ func (v clusterView) Check() ([]session.ClusterCheck, error) {
 			Entry: c.Entry, Rows: c.Rows, Sum: c.Sum, Trees: c.Trees})
 	}
 	return out, err
+}
+
+// Await implements session.Cluster.
+func (v clusterView) Await(oid uint32, p session.Placement) error {
+	return v.Node.Await(oid, cluster.Placement(p))
+}
+
+// Place implements session.Cluster.
+func (v clusterView) Place(oid uint32, change func(*session.Placement)) error {
+	return v.Node.Place(oid, func(p *cluster.Placement) {
+		x := session.Placement(*p)
+		change(&x)
+		*p = cluster.Placement(x)
+	})
 }
 
 // addClusterChecks adds the subcommands that compare and promote.

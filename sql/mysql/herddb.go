@@ -50,15 +50,25 @@ func (c *converter) execute(verb string, args []string) ([]ast.Stmt, bool) {
 	}
 	loc := ast.At(c.start)
 	switch verb {
-	case "CREATETABLESPACE", "DROPTABLESPACE":
+	case "DROPTABLESPACE":
 		if len(values) != 1 {
-			c.unsupported(c.start, "placement of a tablespace (leader, replica, ...)")
+			c.failAt(c.start, sqlerr.SyntaxError, "EXECUTE DROPTABLESPACE takes the name of a tablespace")
 			return nil, true
 		}
-		if verb == "DROPTABLESPACE" {
-			return c.one(&ast.DropDatabase{Loc: loc, Name: strings.ToLower(values[0])})
+		return c.one(&ast.DropDatabase{Loc: loc, Name: strings.ToLower(values[0])})
+	case "CREATETABLESPACE", "ALTERTABLESPACE":
+		if len(values) == 0 {
+			c.failAt(c.start, sqlerr.SyntaxError, "EXECUTE %s takes the name of a tablespace", verb)
+			return nil, true
 		}
-		return c.one(&ast.CreateDatabase{Loc: loc, Name: strings.ToLower(values[0])})
+		options, ok := c.placement(verb, values[1:])
+		if !ok {
+			return nil, true
+		}
+		if verb == "ALTERTABLESPACE" {
+			return c.one(&ast.AlterDatabase{Loc: loc, Name: strings.ToLower(values[0]), Options: options})
+		}
+		return c.one(&ast.CreateDatabase{Loc: loc, Name: strings.ToLower(values[0]), Options: options})
 	case "RENAMETABLE":
 		if len(values) != 3 {
 			c.failAt(c.start, sqlerr.SyntaxError, "EXECUTE RENAMETABLE takes a tablespace and two names")
@@ -71,6 +81,27 @@ func (c *converter) execute(verb string, args []string) ([]ast.Stmt, bool) {
 	c.fail(sqlerr.At(ast.CharPosition(c.text, c.start), sqlerr.FeatureNotSupported, "EXECUTE %s is not supported", verb).
 		WithHint("A transaction belongs to its session: use BEGIN, COMMIT and ROLLBACK."))
 	return nil, true
+}
+
+// placementNames are HerdDB's names of what is wanted of a tablespace's replicas, and herd's.
+var placementNames = map[string]string{"leader": "leader", "replica": "nodes", "expectedreplicacount": "replicas", "maxleaderinactivitytime": "leader_timeout"}
+
+// placement converts 'leader:n1', 'replica:n1,n2', 'expectedreplicacount:2', 'maxleaderinactivitytime:5000'. 'wait:ms' is taken without effect:
+// a database that is made takes commits when the statement ends.
+func (c *converter) placement(verb string, args []string) (out []ast.Option, ok bool) {
+	loc := ast.At(c.start)
+	for _, a := range args {
+		name, value, _ := strings.Cut(a, ":")
+		name = strings.ToLower(strings.TrimSpace(name))
+		switch own := placementNames[name]; {
+		case own != "":
+			out = append(out, ast.Option{Loc: loc, Name: own, Value: ast.OptionValue{Loc: loc, Kind: ast.ValueString, Text: strings.TrimSpace(value)}})
+		case name != "wait":
+			c.failAt(c.start, sqlerr.SyntaxError, "EXECUTE %s does not know \"%s\"", verb, a)
+			return nil, false
+		}
+	}
+	return out, true
 }
 
 // tokens cuts a statement, without blanks and comments.

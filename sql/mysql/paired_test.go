@@ -64,6 +64,8 @@ func TestPairs(t *testing.T) {
 		{"UPDATE t SET a = ?, b = ? WHERE c < ?", "UPDATE t SET a = $1, b = $2 WHERE c OPERATOR(mysql.<) $3"},
 		{"UPSERT INTO t (k) VALUES (1)", ""},
 		{"CREATE TABLESPACE 'Ts'", "CREATE DATABASE ts"},
+		{"EXECUTE CREATETABLESPACE 'Ts', 'expectedreplicacount:2', 'wait:1000', 'replica:n1,n2'", "CREATE DATABASE ts replicas '2' nodes 'n1,n2'"},
+		{"EXECUTE ALTERTABLESPACE 'ts','leader:n2','maxleaderinactivitytime:2000'", "ALTER DATABASE ts WITH (leader 'n2', leader_timeout '2000')"},
 		{"EXECUTE RENAMETABLE 'ts', 'a', 'b'", "ALTER TABLE a RENAME TO b"},
 		{"SET NAMES utf8mb4", ""},
 		{"LOCK TABLES t WRITE", ""},

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlc-dev/oliphant/parser"
 
 	"herd/sql/ast"
+	"herd/sql/scan"
 	"herd/sql/sqlerr"
 )
 
@@ -27,6 +28,11 @@ func Parse(text string) ([]Statement, error) {
 		return nil, invalidEncoding(text)
 	}
 	tree, err := parser.ParseToTree(text)
+	if err != nil {
+		if plain, ok := scan.PlainDatabase(text); ok {
+			tree, err = parser.ParseToTree(plain)
+		}
+	}
 	if err != nil {
 		return nil, translate(text, err)
 	}

@@ -168,11 +168,6 @@ func (t *catalogTx) NewOID() (types.OID, error) {
 	return types.OID(n), err
 }
 
-// systemTx runs one change of the system database (roles, databases) in a transaction of its own.
-func (srv *Server) systemTx(f func(w *catalog.Writer) error) error {
-	return srv.inTx(srv.engine.System(), f)
-}
-
 // searchPath is the resolved search_path of a session.
 type searchPath struct {
 	valid   bool
@@ -321,29 +316,22 @@ func (s systemSource) hasTrees() (ok bool) {
 	return ok
 }
 
-// inTx runs catalog changes of one database in a transaction, making the catalog's trees first where they are missing.
+// inTx runs catalog changes of one database in a transaction, making the catalog's trees first where they are missing. Those of the system
+// database are made one at a time.
 func (srv *Server) inTx(db *engine.Database, f func(w *catalog.Writer) error) error {
-	es := db.NewSession(engine.SessionOptions{Acct: srv.opts.Memory})
-	defer es.Close()
-	tx := es.Begin(engine.TxOptions{Isolation: engine.ReadCommitted})
-	fail := func(err error) error {
-		tx.Rollback()
-		return err
+	run := srv.inEngineTx
+	if db == srv.engine.System() {
+		run = srv.inSystemTx
 	}
-	for _, t := range catalog.Trees() {
-		if !tx.Newest().Snap.TreeExists(t) {
-			if err := tx.CreateTree(t); err != nil {
-				return fail(err)
+	return run(db, func(_ *engine.Session, tx *engine.Tx) error {
+		for _, t := range catalog.Trees() {
+			if !tx.Newest().Snap.TreeExists(t) {
+				if err := tx.CreateTree(t); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	st := &Session{srv: srv, tx: tx, db: db}
-	w := catalog.NewWriter((*catalogTx)(st), catalog.ReaderOptions{Cache: srv.catalogs.of(db.OID())})
-	if err := f(w); err != nil {
-		return fail(err)
-	}
-	if err := tx.Commit(); err != nil {
-		return fail(err)
-	}
-	return es.WaitDurable()
+		st := &Session{srv: srv, tx: tx, db: db}
+		return f(catalog.NewWriter((*catalogTx)(st), catalog.ReaderOptions{Cache: srv.catalogs.of(db.OID())}))
+	})
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,14 +11,35 @@ import (
 
 // Cluster is what sessions need of the nodes that share the databases.
 type Cluster interface {
-	// Await returns when a database that was just made leads here and the other nodes know of it.
-	Await(oid uint32) error
-	// Dropped tells them that it is no more.
+	// Await returns when a database that was just made leads here and the other nodes know of it, as one that is being made. AwaitReplicas
+	// returns when it has its replicas.
+	Await(oid uint32, p Placement) error
+	AwaitReplicas(oid uint32) error
+	// Settled tells them that it is made, or is not dropped after all; Unsettled, that nothing more is done here and nobody knows.
+	Settled(oid uint32) error
+	Unsettled(oid uint32)
+	// BeginDrop tells them that a database is being dropped; Vacate has them end its sessions, or count those that stay, and let nobody in;
+	// Reopen takes that back. Dropped tells them that it is no more.
+	BeginDrop(oid uint32) error
+	Vacate(oid uint32, force bool) (users int, err error)
+	Reopen(oid uint32)
 	Dropped(oid uint32) error
+	// Place changes what is wanted of a database's replicas; change gets what is wanted so far.
+	Place(oid uint32, change func(*Placement)) error
+	// Lead has a node lead a database whenever it can.
+	Lead(database, node string) error
+	// Leads tells whether this node leads a database, as far as it knows.
+	Leads(oid uint32) bool
+	// AskLeader has the node that leads a database answer a message (see ServeSystem). sent: with an error, it may have done what was asked.
+	AskLeader(oid uint32, message []byte) (answer []byte, sent bool, err error)
+	// Spread returns when every node that can be reached has what was agreed on of a database that this node leads.
+	Spread(oid uint32)
 	// Serves tells whether this node leads a database.
 	Serves(database string) bool
 	// Fresh returns when this node has every commit of a database that was answered before a moment at most that long before the call.
 	Fresh(oid uint32, most time.Duration) error
+	// FreshNow tells whether Fresh would return at once.
+	FreshNow(oid uint32, most time.Duration) bool
 	// CutOff tells for how long the node has not heard from a database's leader, when that is too long.
 	CutOff(oid uint32) (silent time.Duration, off bool)
 	// Overview asks all nodes what they have.
@@ -29,6 +51,14 @@ type Cluster interface {
 	Promote(node string) error
 	Transfer(node string) error
 	Drain(node string) error
+}
+
+// Placement is what is wanted of a database's replicas. The zero value: one on every node, led by any.
+type Placement struct {
+	Replicas      int      // 0: every node has one
+	Nodes         []string // that come first when nodes are chosen
+	Leader        string   // that leads whenever it can
+	LeaderTimeout time.Duration
 }
 
 // ClusterOverview is what all nodes that can be reached know together.
@@ -49,6 +79,7 @@ type ClusterDatabase struct {
 	OID                         uint32
 	Name, Leader, LeaderAddress string
 	Term, Entry                 uint64
+	Wanted                      Placement
 	Replicas                    []ClusterReplica
 }
 
@@ -76,7 +107,10 @@ func (s *Session) clusterRows(function string, args []types.Datum) (rows [][]typ
 		if c == nil {
 			return nil, true, nil
 		}
-		o := c.Overview()
+		o, err := awaiting(s, func() (ClusterOverview, error) { return c.Overview(), nil })
+		if err != nil {
+			return nil, true, err
+		}
 		switch function {
 		case "herd_nodes":
 			return nodeRows(&o), true, nil
@@ -88,14 +122,23 @@ func (s *Session) clusterRows(function string, args []types.Datum) (rows [][]typ
 		if err := s.mayManageCluster(function); err != nil {
 			return nil, true, err
 		}
-		list, err := c.Check()
+		list, err := awaiting(s, c.Check)
 		return checkRows(list), true, clusterError(function, err)
+	}
+	if function == "herd_cluster_lead" {
+		if err := s.mayManageCluster(function); err != nil {
+			return nil, true, err
+		}
+		database, node := string(args[0].B), string(args[1].B)
+		_, err := awaiting(s, func() (struct{}, error) { return struct{}{}, c.Lead(database, node) })
+		return [][]types.Datum{{types.Text("done")}}, true, clusterError(function, err)
 	}
 	if do := clusterActions[function]; do != nil {
 		if err := s.mayManageCluster(function); err != nil {
 			return nil, true, err
 		}
-		err := do(c, string(args[0].B))
+		node := string(args[0].B)
+		_, err := awaiting(s, func() (struct{}, error) { return struct{}{}, do(c, node) })
 		return [][]types.Datum{{types.Text("done")}}, true, clusterError(function, err)
 	}
 	return nil, false, nil
@@ -118,9 +161,35 @@ func (s *Session) mayManageCluster(function string) error {
 	return nil
 }
 
+// awaiting runs what other nodes are asked for. When the statement is interrupted it returns at once, and what was asked goes on.
+func awaiting[T any](s *Session, f func() (T, error)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	intr := s.eng.Interrupt()
+	for {
+		if intr.Pending() {
+			if err := intr.Err(); err != nil {
+				return *new(T), err
+			}
+		}
+		select {
+		case r := <-done:
+			return r.v, r.err
+		case <-intr.Woken():
+		}
+	}
+}
+
 func clusterError(function string, err error) error {
-	if err == nil {
-		return nil
+	if e := (*sqlerr.Error)(nil); err == nil || errors.As(err, &e) { // an interrupt has a code of its own
+		return err
 	}
 	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "%s(): %v", function, err)
 }
@@ -152,9 +221,12 @@ func databaseRows(o *ClusterOverview) (rows [][]types.Datum) {
 			}
 		}
 		row := []types.Datum{types.Int(int64(d.OID)), databaseName(d.Name), types.NullDatum, types.NullDatum, types.NullDatum, types.NullDatum,
-			types.Int(int64(len(d.Replicas))), types.Int(voters)}
+			types.Int(int64(len(d.Replicas))), types.Int(voters), types.NullDatum, textOrNull(d.Wanted.Leader)}
 		if d.Leader != "" {
 			row[2], row[3], row[4], row[5] = types.Text(d.Leader), types.Text(d.LeaderAddress), count(d.Term), count(d.Entry)
+		}
+		if d.Wanted.Replicas > 0 {
+			row[8] = types.Int(int64(d.Wanted.Replicas))
 		}
 		rows = append(rows, row)
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +79,15 @@ func (s *Session) fresh() error {
 		s.sayCutOff()
 		return nil
 	}
-	if err := c.Fresh(s.db.OID(), s.maxStaleness); err != nil {
+	oid, most := s.db.OID(), s.maxStaleness
+	if c.FreshNow(oid, most) {
+		return nil
+	}
+	_, err := awaiting(s, func() (struct{}, error) { return struct{}{}, c.Fresh(oid, most) })
+	if e := (*sqlerr.Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	if err != nil {
 		return sqlerr.New(sqlerr.SnapshotTooOld, "what this node has of database \"%s\" may be older than herd.max_staleness allows", s.info.Database).
 			WithDetail("%v", err).WithHint("SET herd.max_staleness = -1 reads it nevertheless.")
 	}

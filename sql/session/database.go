@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"herd/engine"
 	"herd/sql/ast"
@@ -37,10 +38,14 @@ func (s *Session) createDatabase(st *ast.CreateDatabase) error {
 	}
 	d := &catalog.Database{Name: st.Name, Owner: s.user.OID, AllowConn: true, ConnLimit: -1}
 	template := "template1"
+	var where placementChange
 	for _, o := range st.Options {
-		if err := s.databaseOption(d, o, &template); err != nil {
+		if err := s.databaseOption(d, o, &template, &where); err != nil {
 			return err
 		}
+	}
+	if err := s.mayPlace(&where); err != nil {
+		return err
 	}
 	sys := s.srv.systemReader()
 	if old, err := sys.DatabaseByName(st.Name); err != nil {
@@ -58,12 +63,14 @@ func (s *Session) createDatabase(st *ast.CreateDatabase) error {
 	if template != "template0" && template != "template1" {
 		return sqlerr.Unsupported("CREATE DATABASE with template \"%s\"", template).WithHint("Use template0 or template1.")
 	}
-	return s.srv.createDatabase(d)
+	var p Placement
+	where.apply(&p)
+	return s.srv.createDatabase(d, p)
 }
 
 // createDatabase makes the database's store, then its row. A crash in between leaves a store that the list does not have: the next
-// start removes it, see settle. Nodes of a cluster keep it, and its name stays taken.
-func (srv *Server) createDatabase(d *catalog.Database) error {
+// start removes it, see settle; in a cluster the node that leads the list does.
+func (srv *Server) createDatabase(d *catalog.Database, p Placement) error {
 	id, err := srv.newDatabaseNumber()
 	if err != nil {
 		return err
@@ -72,8 +79,11 @@ func (srv *Server) createDatabase(d *catalog.Database) error {
 	if err := srv.engine.CreateDatabase(d.Name, id); err != nil {
 		return err
 	}
-	if err = srv.await(id); err == nil {
+	if err = srv.await(id, p); err == nil {
 		err = srv.bootstrapDatabase(d.Name)
+	}
+	if err == nil {
+		err = srv.awaitReplicas(d.Name, id)
 	}
 	listed := false
 	if err == nil {
@@ -82,23 +92,15 @@ func (srv *Server) createDatabase(d *catalog.Database) error {
 	}
 	switch {
 	case err == nil:
-		if err := srv.engine.SettleDatabase(d.Name); err != nil { // the list has it, which the next start looks at
+		if err := srv.settled(d.Name, id); err != nil { // the list has it, which is what counts
 			srv.log.Warn("a database that was made is still marked as new", "database", d.Name, "error", err)
 		}
+	case listed && srv.opts.Cluster != nil:
+		srv.opts.Cluster.Unsettled(id)
 	case !listed:
 		_ = srv.dropStore(d.Name, id) // the first error is the one to tell
 	}
 	return err
-}
-
-// newDatabaseNumber returns a number that no store has: a crash may have left one whose number was not recorded.
-func (srv *Server) newDatabaseNumber() (uint32, error) {
-	for {
-		id, err := srv.engine.System().NewOID()
-		if err != nil || !slices.ContainsFunc(srv.engine.Databases(), func(d engine.DatabaseInfo) bool { return d.OID == id }) {
-			return id, err
-		}
-	}
 }
 
 // unknown tells whether a transaction that ended with err may have been committed nevertheless: the log has failed, or another node
@@ -139,38 +141,49 @@ func (srv *Server) settle() error {
 	return nil
 }
 
-// await waits until a database that was just made takes commits, which takes an election when several nodes share it.
-func (srv *Server) await(oid uint32) error {
+// settled notes that a database is made and listed.
+func (srv *Server) settled(name string, oid uint32) error {
+	if srv.opts.Cluster != nil {
+		return srv.opts.Cluster.Settled(oid)
+	}
+	return srv.engine.SettleDatabase(name)
+}
+
+// awaitReplicas waits until what a new database is told will be on several nodes. It goes on without those that do not come.
+func (srv *Server) awaitReplicas(name string, oid uint32) error {
 	if srv.opts.Cluster == nil {
 		return nil
 	}
-	if err := srv.opts.Cluster.Await(oid); err != nil {
+	if err := srv.opts.Cluster.AwaitReplicas(oid); err != nil {
+		srv.log.Warn("a new database does not have all of its replicas yet", "database", name, "reason", err)
+	}
+	return nil
+}
+
+// await waits until a database that was just made takes commits, which takes an election when several nodes share it.
+func (srv *Server) await(oid uint32, p Placement) error {
+	if srv.opts.Cluster == nil {
+		return nil
+	}
+	if err := srv.opts.Cluster.Await(oid, p); err != nil {
 		return sqlerr.New(sqlerr.CannotConnectNow, "the cluster has not taken the new database").WithDetail("%v", err)
 	}
 	return nil
 }
 
-// dropStore removes a database's store, on all nodes that have it.
+// dropStore removes the store of a database that was not made after all, on all nodes that have it.
 func (srv *Server) dropStore(name string, oid uint32) error {
-	d, err := srv.engine.BeginDrop(name)
-	if err != nil {
-		return err
+	if srv.opts.Cluster != nil {
+		return srv.opts.Cluster.Dropped(oid)
 	}
-	return srv.finishDrop(d, name, oid)
-}
-
-func (srv *Server) finishDrop(d *engine.Drop, name string, oid uint32) error {
-	if err := d.Finish(); err != nil || srv.opts.Cluster == nil {
-		return err
-	}
-	if err := srv.opts.Cluster.Dropped(oid); err != nil {
-		return sqlerr.New(sqlerr.CannotConnectNow, "the other nodes have not heard that database \"%s\" was dropped", name).WithDetail("%v", err)
-	}
-	return nil
+	return srv.engine.DropDatabase(name)
 }
 
 // databaseOption applies one option of CREATE DATABASE.
-func (s *Session) databaseOption(d *catalog.Database, o ast.Option, template *string) error {
+func (s *Session) databaseOption(d *catalog.Database, o ast.Option, template *string, where *placementChange) error {
+	if ok, err := where.add(o); ok {
+		return err
+	}
 	v := o.Value.String()
 	switch strings.ToLower(o.Name) {
 	case "owner":
@@ -230,8 +243,13 @@ func (s *Session) dropDatabase(st *ast.DropDatabase) error {
 	case st.Name == s.info.Database:
 		return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
 	}
-	if err := s.evict(st); err != nil {
+	if s.srv.opts.Cluster != nil {
+		return s.dropInCluster(d, st)
+	}
+	if n, err := s.srv.emptied(st.Name, st.Force, s.eng.Interrupt()); err != nil {
 		return err
+	} else if n > 0 {
+		return inUse(st.Name, n)
 	}
 	return s.srv.dropDatabase(d)
 }
@@ -255,7 +273,7 @@ func (srv *Server) dropDatabase(d *catalog.Database) error {
 		}
 		return err
 	}
-	return srv.finishDrop(drop, d.Name, uint32(d.OID))
+	return drop.Finish()
 }
 
 // unlist takes a database off the list.
@@ -267,29 +285,33 @@ func (srv *Server) unlist(d *catalog.Database) error {
 	return err
 }
 
-// evict makes sure that nobody uses the database: with FORCE its sessions end, else those that stay are a 55006.
-func (s *Session) evict(st *ast.DropDatabase) error {
-	users := s.srv.usersOf(st.Name)
-	if st.Force {
+// emptied waits until nobody uses a database; with force its sessions end. It returns how many stay nevertheless. intr may be nil.
+func (srv *Server) emptied(database string, force bool, intr *engine.Interrupt) (int, error) {
+	users := srv.usersOf(database)
+	if force {
 		for _, u := range users {
 			u.client.Terminate()
 		}
 	}
 	// As PostgreSQL, give sessions that are about to leave five seconds.
 	for i := 0; i < 500 && len(users) > 0; i++ {
-		if err := s.eng.Interrupt().Sleep(10); err != nil {
-			return err
+		const step = 10
+		if intr == nil {
+			time.Sleep(step * time.Millisecond)
+		} else if err := intr.Sleep(step); err != nil {
+			return len(users), err
 		}
-		users = s.srv.usersOf(st.Name)
+		users = srv.usersOf(database)
 	}
-	if n := len(users); n > 0 {
-		e := sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", st.Name)
-		if n == 1 {
-			return e.WithDetail("There is 1 other session using the database.")
-		}
-		return e.WithDetail("There are %d other sessions using the database.", n)
+	return len(users), nil
+}
+
+func inUse(database string, users int) error {
+	e := sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", database)
+	if users == 1 {
+		return e.WithDetail("There is 1 other session using the database.")
 	}
-	return nil
+	return e.WithDetail("There are %d other sessions using the database.", users)
 }
 
 func (srv *Server) usersOf(database string) []*Session {
@@ -317,10 +339,23 @@ func (s *Session) alterDatabase(st *ast.AlterDatabase) error {
 	}
 	d := *old
 	template := ""
+	var where placementChange
 	for _, o := range st.Options {
-		if err := s.databaseOption(&d, o, &template); err != nil {
+		if err := s.databaseOption(&d, o, &template, &where); err != nil {
 			return err
 		}
+	}
+	if st.Set != nil && strings.EqualFold(st.Set.Name, "leader") { // no parameter has that name
+		return s.setLeader(old, st.Set)
+	}
+	if err := s.mayPlace(&where); err != nil {
+		return err
+	}
+	if err := s.place(old, &where); err != nil {
+		return err
+	}
+	if len(st.Options) > 0 && len(where.list) == len(st.Options) {
+		return nil
 	}
 	if st.Set != nil {
 		if d.Config, err = s.changeConfig(old.Config, st.Set); err != nil {
@@ -392,7 +427,7 @@ func (srv *Server) makeFirst(name string, oid uint32) error {
 			return err
 		}
 	}
-	if err := srv.await(oid); err != nil {
+	if err := srv.await(oid, Placement{}); err != nil {
 		return err
 	}
 	db, err := srv.engine.Database(name)

@@ -79,7 +79,7 @@ func agrees(fsys vfs.FS, shop string) string {
 			return fmt.Sprintf("shop cannot be dropped: %v", err)
 		}
 	}
-	if err := srv.createDatabase(newDatabase("shop")); err != nil {
+	if err := srv.createDatabase(newDatabase("shop"), Placement{}); err != nil {
 		return fmt.Sprintf("shop cannot be made: %v", err)
 	}
 	left, err := srv.engine.Unsettled()
@@ -127,9 +127,9 @@ func TestDatabasesAtEveryCrash(t *testing.T) {
 		now(next)
 	}
 	d := newDatabase("shop")
-	step("made", func() error { return srv.createDatabase(d) })
+	step("made", func() error { return srv.createDatabase(d, Placement{}) })
 	step("none", func() error { return srv.dropDatabase(d) })
-	step("made", func() error { return srv.createDatabase(newDatabase("shop")) })
+	step("made", func() error { return srv.createDatabase(newDatabase("shop"), Placement{}) })
 	m.SetSyncHook(nil)
 	if err := srv.engine.Close(); err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestDropKeepsOthersOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = srv.engine.Abandon() }()
-	if err := srv.createDatabase(newDatabase("shop")); err != nil {
+	if err := srv.createDatabase(newDatabase("shop"), Placement{}); err != nil {
 		t.Fatal(err)
 	}
 	drop, err := srv.engine.BeginDrop("shop")

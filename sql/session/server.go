@@ -52,7 +52,8 @@ type Server struct {
 	planMu   sync.Mutex // makes reading the cache's size and accounting for it one step
 
 	mu       sync.Mutex
-	sessions map[int32]*Session // guarded by mu
+	sessions map[int32]*Session   // guarded by mu
+	vacating map[uint32]*vacating // by the database's number; guarded by mu
 }
 
 // Metrics count what sessions did; read by the /metrics collector.

@@ -7,7 +7,8 @@ var clusterFunctions = []ownFunction{
 	{oid: 15700, name: "herd_nodes", rows: 3, out: []ownColumn{{"node", types.TextOID}, {"cluster_address", types.TextOID}, {"sql_address", types.TextOID},
 		{"leads_cluster", types.BoolOID}, {"self", types.BoolOID}, {"reachable", types.BoolOID}, {"detail", types.TextOID}}},
 	{oid: 15701, name: "herd_databases", rows: 5, out: []ownColumn{{"oid", types.OIDOID}, {"database", types.TextOID}, {"leader", types.TextOID},
-		{"leader_address", types.TextOID}, {"term", types.Int8OID}, {"entry", types.Int8OID}, {"replicas", types.Int4OID}, {"voters", types.Int4OID}}},
+		{"leader_address", types.TextOID}, {"term", types.Int8OID}, {"entry", types.Int8OID}, {"replicas", types.Int4OID}, {"voters", types.Int4OID},
+		{"replicas_wanted", types.Int4OID}, {"leader_wanted", types.TextOID}}},
 	{oid: 15702, name: "herd_replicas", rows: 15, out: []ownColumn{{"database", types.TextOID}, {"node", types.TextOID}, {"address", types.TextOID},
 		{"role", types.TextOID}, {"voter", types.BoolOID}, {"state", types.TextOID}, {"term", types.Int8OID}, {"entry", types.Int8OID},
 		{"lag_entries", types.Int8OID}, {"lag_seconds", types.Float8OID}, {"log_bytes", types.Int8OID}, {"data_bytes", types.Int8OID},
@@ -18,6 +19,7 @@ var clusterFunctions = []ownFunction{
 	{oid: 15705, name: "herd_cluster_promote", rows: 1, args: oneNode, out: oneResult},
 	{oid: 15706, name: "herd_cluster_transfer", rows: 1, args: oneNode, out: oneResult},
 	{oid: 15707, name: "herd_cluster_drain", rows: 1, args: oneNode, out: oneResult},
+	{oid: 15708, name: "herd_cluster_lead", rows: 1, args: []ownColumn{{"database", types.TextOID}, {"node", types.TextOID}}, out: oneResult},
 }
 
 var (
