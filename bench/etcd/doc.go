@@ -10,6 +10,7 @@
 //   - I1: all systems of a row are measured in the same run, with the same clients, values and duration; clients connect to the leader.
 //   - I2: an operation counts when its answer has been read; one that fails ends the measurement with the error.
 //   - I3: what a put writes is new: etcd makes a key, the others insert a row.
+//   - I4: processor time is that of all processes of a system, in hundredths of a second, over all operations; PostgreSQL's is not known.
 //
 // # Goroutines
 //

@@ -92,6 +92,8 @@ func (x *etcdCluster) client(context.Context) (client, error) {
 	return etcdClient{x.shared[x.opened%len(x.shared)]}, nil
 }
 
+func (x *etcdCluster) cpu() (time.Duration, error) { return cpuOf(x.processes) }
+
 func (x *etcdCluster) stop() error {
 	var errs []error
 	for _, c := range x.shared {

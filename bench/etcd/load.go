@@ -17,17 +17,19 @@ type load struct {
 	value    int
 	duration time.Duration
 	next     atomic.Int64
+	done     atomic.Int64 // operations of the measurement, those of the warm-up too
 }
 
 // figure is the result of one measurement.
 type figure struct {
 	rate     float64
 	p50, p99 time.Duration
+	cpu      time.Duration // of the servers, an operation
 }
 
 // String implements fmt.Stringer.
 func (f figure) String() string {
-	return fmt.Sprintf("%.0f/s, p50 %v, p99 %v", f.rate, f.p50, f.p99)
+	return fmt.Sprintf("%.0f/s, p50 %v, p99 %v, processor time an operation %v", f.rate, f.p50, f.p99, f.cpu)
 }
 
 // warmUp is not counted.
@@ -53,6 +55,11 @@ func (l *load) measure(ctx context.Context, work string, clients int) (figure, e
 	began := time.Now().Add(warmUp)
 	took := make([][]time.Duration, clients)
 	errs := make([]error, clients)
+	used, err := l.system.cpu()
+	if err != nil {
+		return figure{}, err
+	}
+	l.done.Store(0)
 	var wait sync.WaitGroup
 	for i, c := range all {
 		wait.Go(func() {
@@ -69,9 +76,14 @@ func (l *load) measure(ctx context.Context, work string, clients int) (figure, e
 	if len(total) == 0 {
 		return figure{}, errors.New("no operation has ended")
 	}
+	now, err := l.system.cpu()
+	if err != nil {
+		return figure{}, err
+	}
 	slices.Sort(total)
 	at := func(q float64) time.Duration { return total[int(q*float64(len(total)-1))].Round(time.Microsecond) }
-	return figure{float64(len(total)) / l.duration.Seconds(), at(0.5), at(0.99)}, nil
+	each := ((now - used) / time.Duration(l.done.Load())).Round(100 * time.Nanosecond)
+	return figure{float64(len(total)) / l.duration.Seconds(), at(0.5), at(0.99), each}, nil
 }
 
 // run is one client: it returns how long each operation took that ended in the time that counts.
@@ -91,6 +103,7 @@ func (l *load) run(ctx context.Context, c client, work string, began time.Time) 
 			err = c.get(ctx, rand.Int64N(max(key, 1)))
 		}
 		now := time.Now()
+		l.done.Add(1)
 		switch {
 		case err != nil:
 			return nil, err

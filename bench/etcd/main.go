@@ -31,6 +31,8 @@ type settings struct {
 type system interface {
 	// client opens one more client.
 	client(ctx context.Context) (client, error)
+	// cpu is the processor time that its processes have used so far; 0: not known.
+	cpu() (time.Duration, error)
 	stop() error
 }
 
@@ -130,7 +132,7 @@ func report(out io.Writer, s *settings, figures map[cell]figure) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "work\tclients")
 	for _, name := range s.systems {
-		fmt.Fprintf(w, "\t%s /s\tp50\tp99", name)
+		fmt.Fprintf(w, "\t%s /s\tp50\tp99\tcpu", name)
 	}
 	fmt.Fprintln(w)
 	for _, work := range []string{"put", "get"} {
@@ -138,7 +140,7 @@ func report(out io.Writer, s *settings, figures map[cell]figure) error {
 			fmt.Fprintf(w, "%s\t%d", work, n)
 			for _, name := range s.systems {
 				f := figures[cell{name, work, n}]
-				fmt.Fprintf(w, "\t%.0f\t%v\t%v", f.rate, f.p50, f.p99)
+				fmt.Fprintf(w, "\t%.0f\t%v\t%v\t%v", f.rate, f.p50, f.p99, f.cpu)
 			}
 			fmt.Fprintln(w)
 		}

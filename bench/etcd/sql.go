@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,8 +13,9 @@ import (
 
 // sqlSystem is a server that speaks PostgreSQL's protocol.
 type sqlSystem struct {
-	url string
-	end func() error
+	url  string
+	end  func() error
+	used func() (time.Duration, error)
 }
 
 const makeTable = "create table kv(k bigint primary key, v text not null)"
@@ -23,7 +25,7 @@ func startPostgres(ctx context.Context) (system, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := sqlSystem{p.URL, p.Stop}
+	x := sqlSystem{p.URL, p.Stop, func() (time.Duration, error) { return 0, nil }}
 	if err := x.prepare(ctx); err != nil {
 		return nil, errors.Join(err, p.Stop())
 	}
@@ -40,6 +42,8 @@ func (x sqlSystem) prepare(ctx context.Context) error {
 }
 
 func (x sqlSystem) stop() error { return x.end() }
+
+func (x sqlSystem) cpu() (time.Duration, error) { return x.used() }
 
 func (x sqlSystem) client(ctx context.Context) (client, error) {
 	c, err := pgx.Connect(ctx, x.url)
