@@ -67,7 +67,7 @@
 //	               overmove.go how they move, overrun.go their stretches of new rows, which a commit takes over
 //	view.go        View; sum.go its checksums
 //	cursor.go      Cursor, KeyBuf
-//	pins.go        ReaderSlot; retired.go the retire lists; sieve.go what a pin that stays behind needs of them
+//	pins.go        ReaderSlot; retired.go the retire lists; queue.go what they lie in; sieve.go what a pin that stays behind needs of them
 //	books.go       the ring and its clock
 //	load.go        loading, eviction, Touch
 //	segment.go     segment files; writer.go appending to them

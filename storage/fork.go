@@ -30,7 +30,7 @@ type Fork struct {
 	cat  bool // the big commit touched a system tree
 
 	created []*btree.Handle // in the books already, so that Finish has little to do
-	retired []*btree.Handle
+	retired queue
 	bytes   int64 // of retired
 	drops   []*tree
 	limit   int // length of created at which the dead are sorted out
@@ -39,7 +39,7 @@ type Fork struct {
 	fresh   int64            // bytes of blocks made since the last flush
 
 	mu  sync.Mutex
-	tip []*btree.Handle // guarded by mu: blocks that commits on the tip made since base; dead after Finish
+	tip queue // guarded by mu: blocks that commits on the tip made since base; dead after Finish
 }
 
 // Fork starts a big commit at s, the newest snapshot. It must not run beside Apply.
@@ -60,7 +60,7 @@ func (st *Store) Fork(s *Snapshot) (*Fork, error) {
 // noteTip remembers the blocks of a commit that the fork will leave behind.
 func (f *Fork) noteTip(created []*btree.Handle) {
 	f.mu.Lock()
-	f.tip = append(f.tip, created...)
+	f.tip.add(created...)
 	f.mu.Unlock()
 }
 
@@ -107,7 +107,7 @@ func (f *Fork) settle() {
 			f.bytes += b.Cost()
 		}
 	}
-	f.retired = append(f.retired, f.ap.ed.Retired...)
+	f.retired.add(f.ap.ed.Retired...)
 	f.drops = append(f.drops, f.ap.drops...)
 	f.ap.forget()
 	if len(f.created) > f.limit {
@@ -143,23 +143,35 @@ func (f *Fork) Finish(seq Seq, tip *Snapshot) (*Snapshot, error) {
 	if f.leave() {
 		st.written.Store(max(st.written.Load(), next.ver)) // before the cleaner may correct books again
 	}
-	st.forkActive.Store(nil)
-	st.retired.mu.Lock()
-	st.takeBack(f.base.ver)
-	st.retired.mu.Unlock()
 	st.forks.add(f.ver, next.ver)
-	st.retire(next.ver, f.retired, f.bytes, nil)
+	r := &st.retired
+	r.mu.Lock()
 	f.mu.Lock()
-	st.retire(next.ver, f.tip, 0, f.drops)
+	st.forkActive.Store(nil)
+	st.takeBack(f.base.ver)
+	n := f.retired.len()
+	r.q.take(&f.retired)
+	r.mark(next.ver, n, f.bytes, nil)
+	n = f.tip.len()
+	r.q.take(&f.tip)
+	r.mark(next.ver, n, 0, f.drops)
+	st.newest.Store(next.ver)
 	f.mu.Unlock()
+	r.mu.Unlock()
 	f.slot.Close()
 	return next, nil
 }
 
 // Abandon drops the fork. Call under the commit mutex, and Discard afterwards without it.
 func (f *Fork) Abandon() {
-	st := f.st
 	f.leave()
+	f.st.forkActive.Store(nil)
+}
+
+// Discard takes the blocks of an abandoned fork out of memory and off the books, while others commit, but before another fork or a
+// Rewind.
+func (f *Fork) Discard() {
+	st := f.st
 	memory, disk := f.created[:0], []*btree.Handle(nil)
 	for _, h := range f.created {
 		if h.Addr() == 0 {
@@ -168,20 +180,14 @@ func (f *Fork) Abandon() {
 			disk = append(disk, h)
 		}
 	}
-	f.created = memory
 	if len(disk) > 0 { // the frames of blocks that are in f.retired too are in here: they were created by the fork
 		st.retired.mu.Lock()
 		st.retired.groups = append(st.retired.groups, group{ver: st.newest.Load(), handles: disk})
 		st.retired.mu.Unlock()
 	}
-	st.forkActive.Store(nil)
-}
-
-// Discard takes the blocks of an abandoned fork out of memory, while others commit.
-func (f *Fork) Discard() {
-	f.st.account(-f.st.books.bury(f.created))
+	st.account(-st.books.bury(memory))
 	f.slot.Close()
-	f.created, f.retired, f.tip, f.drops = nil, nil, nil, nil
+	f.created, f.retired, f.tip, f.drops = nil, queue{}, queue{}, nil
 }
 
 // leave hands the files of the fork's blocks to the next checkpoint, and reports whether there are any.

@@ -9,8 +9,7 @@ import (
 	"herd/storage/btree"
 )
 
-// mark ends the handles that version ver retired: they lie in retired.handles up to index end, counted from the
-// beginning of time.
+// mark ends the handles that version ver retired: they lie in retired.q up to place end.
 type mark struct {
 	ver   uint64
 	end   int
@@ -27,8 +26,7 @@ type deadBytes struct {
 // retired is what was replaced and may still be read: a queue by version.
 type retired struct {
 	mu      sync.Mutex
-	base    int // how many handles were taken from the front
-	handles []*btree.Handle
+	q       queue
 	marks   []mark
 	bytes   int64
 	groups  []group     // dropped trees after their expansion
@@ -36,15 +34,13 @@ type retired struct {
 	dead    []deadBytes // released, but younger than the manifest
 	settled int         // dead[:settled] are younger than the manifest of version have
 	have    uint64
-	due     int // length of handles at which Apply releases
-	// counted are the bytes by segment of what is still in the queue up to index countedTo, from the beginning of time, and
-	// of the groups up to group.counted. All was retired up to the version of a manifest: nobody writes it any more and its
+	due     int // length of q at which Apply releases
+	// counted are the bytes by segment of what is still in the queue up to place countedTo, and of the groups up to group.counted. All was retired up to the version of a manifest: nobody writes it any more and its
 	// place is final.
 	counted   map[uint32]int64
 	countedTo int
 	branches  int // how often takeBack has made retired blocks live again, or handles have moved in the queue
-	// held are the versions below Store.released that may still be pinned, ascending: see sieve.go. sieved is the index, from
-	// the beginning of time, up to which the queue was looked through for what they do not need; holes counts the handles that
+	// held are the versions below Store.released that may still be pinned, ascending: see sieve.go. sieved is the place up to which the queue was looked through for what they do not need; holes counts the handles that
 	// were taken out of its middle and are nil.
 	held, spare []uint64
 	sieved      int
@@ -94,21 +90,26 @@ func (st *Store) install(ver uint64, created, old []*btree.Handle, drops []*tree
 func (st *Store) retire(ver uint64, old []*btree.Handle, bytes int64, drops []*tree) {
 	r := &st.retired
 	r.mu.Lock()
-	if len(old) > 0 {
-		r.handles = append(r.handles, old...)
-		r.marks = append(r.marks, mark{ver, r.base + len(r.handles), bytes})
+	r.q.add(old...)
+	r.mark(ver, len(old), bytes, drops)
+	due := r.q.len() >= r.due
+	st.newest.Store(ver)
+	r.mu.Unlock()
+	if due {
+		st.releaseSome(releaseShare + 2*min(len(old), releaseStep))
+	}
+}
+
+// mark notes that the last n handles of the queue, and the trees, were retired by version ver. mu is held.
+func (r *retired) mark(ver uint64, n int, bytes int64, drops []*tree) {
+	if n > 0 {
+		r.marks = append(r.marks, mark{ver, r.q.end, bytes})
 		r.bytes += bytes
 	}
 	for _, tr := range drops {
 		if tr.root.H != nil {
 			r.drops = append(r.drops, drop{ver, tr})
 		}
-	}
-	due := len(r.handles) >= r.due
-	st.newest.Store(ver)
-	r.mu.Unlock()
-	if due {
-		st.releaseSome(releaseShare + 2*min(len(old), releaseStep))
 	}
 }
 
@@ -140,11 +141,11 @@ func (st *Store) releaseSome(most int) (more bool) {
 		freed += st.releaseOpen(&left)
 	}
 	more = left <= 0
-	fresh := max(256, len(r.handles)-r.holes) // as many more as are left
+	fresh := max(256, r.q.len()-r.holes) // as many more as are left
 	if slots := st.slots.list.Load(); slots != nil {
 		fresh = max(fresh, len(*slots)/4)
 	}
-	r.due = len(r.handles) + fresh
+	r.due = r.q.len() + fresh
 	if more {
 		r.due = 0 // the next commit goes on
 	}
@@ -165,28 +166,36 @@ func (st *Store) releaseFront(bound uint64, left *int) (freed int64) {
 	n := 0
 	for ; n < len(r.marks) && r.marks[n].ver <= bound && *left > 0; n++ {
 		m := &r.marks[n]
-		take := min(m.end-r.base, *left)
-		r.uncount(r.handles[:max(0, min(take, r.countedTo-r.base))])
-		bytes := st.bury(m.ver, r.noHoles(r.handles[:take]))
+		take := min(m.end-r.q.base, *left)
+		bytes := st.buryFront(m.ver, take)
 		freed += bytes
-		if r.base+take == m.end {
+		if r.q.base == m.end {
 			bytes = m.bytes // what was booked when it was retired, blocks that were evicted since included
 		}
 		bytes = min(bytes, m.bytes)
 		m.bytes -= bytes
 		r.bytes -= bytes
-		clear(r.handles[:take])
-		r.handles, r.base = r.handles[take:], r.base+take
 		*left -= take
-		if r.base < m.end {
+		if r.q.base < m.end {
 			break
 		}
 	}
 	r.marks = r.marks[n:]
-	if len(r.handles) == 0 { // lets the array behind go
-		r.handles, r.marks = nil, nil
+	if r.q.len() == 0 { // lets the array behind go
+		r.marks = nil
 	}
-	r.countedTo = max(r.countedTo, r.base)
+	r.countedTo = max(r.countedTo, r.q.base)
+	return freed
+}
+
+// buryFront buries the first n handles of the queue, retired by version ver. retired.mu is held.
+func (st *Store) buryFront(ver uint64, n int) (freed int64) {
+	r := &st.retired
+	for at, hs := range r.q.pieces(r.q.base, r.q.base+n) {
+		r.uncount(hs[:max(0, min(len(hs), r.countedTo-at))])
+		freed += st.bury(ver, r.noHoles(hs))
+	}
+	r.q.drop(n)
 	return freed
 }
 
@@ -275,10 +284,15 @@ func (st *Store) countSome(ver uint64, most int) (more bool) {
 	r := &st.retired
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if f := st.forkActive.Load(); f != nil { // what was retired since is live again when the fork is done, and that must not take long
+		ver = min(ver, f.base.ver)
+	}
 	left := most
-	at := max(r.countedTo, r.base)
+	at := max(r.countedTo, r.q.base)
 	if end := min(r.retiredBy(ver), at+left); end > at {
-		r.addCounted(r.handles[at-r.base:end-r.base], 1)
+		for _, hs := range r.q.pieces(at, end) {
+			r.addCounted(hs, 1)
+		}
 		r.countedTo = end
 		left -= end - at
 	}
@@ -311,11 +325,11 @@ func (r *retired) addCounted(hs []*btree.Handle, sign int64) {
 // uncount takes blocks off counted that leave the queue or a group. mu is held.
 func (r *retired) uncount(hs []*btree.Handle) { r.addCounted(hs, -1) }
 
-// retiredBy returns the index behind the handles retired up to version ver, from the beginning of time. mu is held.
+// retiredBy returns the place behind the handles retired up to version ver. mu is held.
 func (r *retired) retiredBy(ver uint64) int {
 	n := sort.Search(len(r.marks), func(i int) bool { return r.marks[i].ver > ver })
 	if n == 0 {
-		return r.base
+		return r.q.base
 	}
 	return r.marks[n-1].end
 }
@@ -353,13 +367,16 @@ func (st *Store) heldIn(seg uint32) (bytes int64, ok bool) {
 		}
 	}
 	r.mu.Lock()
-	branches, at, end := r.branches, r.base, r.base+len(r.handles)
+	branches, at, end := r.branches, r.q.base, r.q.end
 	for at < end && r.branches == branches {
-		at = max(at, r.base) // what was taken from the front meanwhile is in dead, or off the books
+		at = max(at, r.q.base) // what was taken from the front meanwhile is in dead, or off the books
 		to := min(end, at+countStep)
-		for ; at < to; at++ {
-			add(r.handles[at-r.base])
+		for _, hs := range r.q.pieces(at, to) {
+			for _, h := range hs {
+				add(h)
+			}
 		}
+		at = max(at, to)
 		r.mu.Unlock()
 		runtime.Gosched()
 		r.mu.Lock()
@@ -383,23 +400,22 @@ func (st *Store) heldIn(seg uint32) (bytes int64, ok bool) {
 func (st *Store) takeBack(ver uint64) {
 	r := &st.retired
 	r.branches++
-	for len(r.marks) > 0 && r.marks[len(r.marks)-1].ver > ver {
-		m := r.marks[len(r.marks)-1]
-		r.marks = r.marks[:len(r.marks)-1]
-		from := r.base
-		if n := len(r.marks); n > 0 {
-			from = r.marks[n-1].end
-		}
-		if r.countedTo > from {
-			r.uncount(r.handles[from-r.base : r.countedTo-r.base])
-			r.countedTo = from
-		}
-		r.noHoles(r.handles[from-r.base:])
-		clear(r.handles[from-r.base:])
-		r.handles = r.handles[:from-r.base]
-		r.sieved = min(r.sieved, from)
-		r.bytes -= m.bytes
+	from := r.retiredBy(ver)
+	n := len(r.marks)
+	for ; n > 0 && r.marks[n-1].ver > ver; n-- {
+		r.bytes -= r.marks[n-1].bytes
 	}
+	r.marks = r.marks[:n]
+	for _, hs := range r.q.pieces(from, r.countedTo) {
+		r.uncount(hs)
+	}
+	if r.holes > 0 {
+		for _, hs := range r.q.pieces(from, r.q.end) {
+			r.noHoles(hs)
+		}
+	}
+	r.q.cut(from)
+	r.countedTo, r.sieved = min(r.countedTo, from), min(r.sieved, from)
 	drops := r.drops[:0]
 	for _, d := range r.drops {
 		if d.ver <= ver {

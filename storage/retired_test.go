@@ -31,15 +31,15 @@ func TestReleaseInSteps(t *testing.T) {
 	for i := range uint64(6000) {
 		s = update(t, st, s, slot, i*7919%20000, val)
 	}
-	kept := len(st.retired.handles)
+	kept := st.retired.q.len()
 	if kept < 2000 {
 		t.Fatalf("only %d replaced blocks are kept", kept)
 	}
 	reader.Close()
 	for i := range uint64(5) {
-		before := st.retired.base
+		before := st.retired.q.base
 		s = update(t, st, s, slot, i, val)
-		if n := st.retired.base - before; n > releaseShare+100 {
+		if n := st.retired.q.base - before; n > releaseShare+100 {
 			t.Fatalf("a commit released %d blocks", n)
 		}
 	}
@@ -47,7 +47,7 @@ func TestReleaseInSteps(t *testing.T) {
 		t.Error("a step of 100 says that nothing is left")
 	}
 	st.release()
-	if n := len(st.retired.handles); n != 0 || st.retired.bytes != 0 {
+	if n := st.retired.q.len(); n != 0 || st.retired.bytes != 0 {
 		t.Errorf("%d blocks and %d bytes are left", n, st.retired.bytes)
 	}
 }
@@ -122,8 +122,8 @@ func TestCountedBytes(t *testing.T) {
 func (f *fixture) compareCounted(round int) {
 	f.t.Helper()
 	r, want, got := &f.st.retired, map[uint32]int64{}, map[uint32]int64{}
-	for i := range r.countedTo - r.base {
-		if ref := r.handles[i].Ref(); ref.Addr != 0 && !ref.Addr.Scratch() {
+	for i := range r.countedTo - r.q.base {
+		if ref := r.q.get(r.q.base + i).Ref(); ref.Addr != 0 && !ref.Addr.Scratch() {
 			want[ref.Addr.Segment()] += int64(ref.Size)
 		}
 	}

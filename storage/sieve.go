@@ -46,7 +46,7 @@ func (st *Store) raiseBound() {
 	held = slices.Compact(held)
 	for _, ver := range r.held {
 		if _, still := slices.BinarySearch(held, ver); !still {
-			r.sieved = r.base // what was kept for it may go
+			r.sieved = r.q.base // what was kept for it may go
 		}
 	}
 	r.held, r.spare = held, r.held
@@ -83,7 +83,7 @@ func (st *Store) sieve(left *int) (freed int64) {
 	if len(r.held) == 0 || st.forkActive.Load() != nil {
 		return 0
 	}
-	at, end := max(r.sieved, r.base), r.retiredBy(st.released.Load())
+	at, end := max(r.sieved, r.q.base), r.retiredBy(st.released.Load())
 	i := sort.Search(len(r.marks), func(i int) bool { return r.marks[i].end > at })
 	var dead []*btree.Handle
 	for at < end && *left > 0 {
@@ -101,7 +101,7 @@ func (st *Store) sieve(left *int) (freed int64) {
 		}
 	}
 	r.sieved = at
-	if r.holes > max(holesMin, len(r.handles)/2) {
+	if r.holes > max(holesMin, r.q.len()/2) {
 		r.dense()
 	}
 	return freed
@@ -110,16 +110,17 @@ func (st *Store) sieve(left *int) (freed int64) {
 // pick takes the handles out of a stretch of the queue, replaced by version ver, that no held pin needs. mu is held.
 func (r *retired) pick(dead []*btree.Handle, from, to int, ver uint64) []*btree.Handle {
 	counted := len(dead)
-	for at := from; at < to; at++ {
-		h := r.handles[at-r.base]
-		if h == nil || r.needed(h.Born, ver) {
-			continue
-		}
-		r.handles[at-r.base] = nil
-		r.holes++
-		dead = append(dead, h)
-		if at < r.countedTo {
-			counted = len(dead)
+	for at, hs := range r.q.pieces(from, to) {
+		for i, h := range hs {
+			if h == nil || r.needed(h.Born, ver) {
+				continue
+			}
+			hs[i] = nil
+			r.holes++
+			dead = append(dead, h)
+			if at+i < r.countedTo {
+				counted = len(dead)
+			}
 		}
 	}
 	r.uncount(dead[:counted])
@@ -134,33 +135,34 @@ func (r *retired) needed(born, ver uint64) bool {
 
 // dense closes the holes in the queue. What is counted from the beginning of time counts anew. mu is held.
 func (r *retired) dense() {
-	kept, counted, sieved := 0, 0, 0
-	at, marks := 0, r.marks[:0]
+	kept := queue{base: r.q.base, end: r.q.base}
+	counted, sieved := kept.end, kept.end
+	at, marks := r.q.base, r.marks[:0]
 	for _, m := range r.marks {
-		first := kept
-		for ; at < m.end-r.base; at++ {
-			h := r.handles[at]
-			if h == nil {
-				continue
-			}
-			r.handles[kept] = h
-			kept++
-			if r.base+at < r.countedTo {
-				counted = kept
-			}
-			if r.base+at < r.sieved {
-				sieved = kept
+		first := kept.end
+		for place, hs := range r.q.pieces(at, m.end) {
+			for i, h := range hs {
+				if h == nil {
+					continue
+				}
+				kept.add(h)
+				if place+i < r.countedTo {
+					counted = kept.end
+				}
+				if place+i < r.sieved {
+					sieved = kept.end
+				}
 			}
 		}
-		if kept == first {
+		at = m.end
+		if kept.end == first {
 			r.bytes -= m.bytes // of blocks that were evicted before they were buried
 			continue
 		}
-		marks = append(marks, mark{m.ver, r.base + kept, m.bytes})
+		marks = append(marks, mark{m.ver, kept.end, m.bytes})
 	}
-	clear(r.handles[kept:])
-	r.handles, r.marks = r.handles[:kept], marks
-	r.countedTo, r.sieved = r.base+counted, r.base+sieved
+	r.q, r.marks = kept, marks
+	r.countedTo, r.sieved = counted, sieved
 	r.holes = 0
 	r.branches++ // whoever walks the queue in steps has lost its place
 }

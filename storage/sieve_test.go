@@ -44,7 +44,7 @@ func TestLongReader(t *testing.T) {
 	}
 	second.Unpin()
 	st.release()
-	if n := len(st.retired.handles); n != 0 || st.retired.bytes != 0 || st.retired.holes != 0 {
+	if n := st.retired.q.len(); n != 0 || st.retired.bytes != 0 || st.retired.holes != 0 {
 		t.Errorf("%d blocks, %d bytes and %d holes are left", n, st.retired.bytes, st.retired.holes)
 	}
 	if second.Pin(old) {
@@ -110,7 +110,7 @@ func TestSieveModel(t *testing.T) {
 			h.slot.Close()
 		}
 		f.st.release()
-		if n := len(f.st.retired.handles); n != 0 {
+		if n := f.st.retired.q.len(); n != 0 {
 			t.Errorf("seed %d: %d replaced blocks are left", seed, n)
 		}
 		f.checkpoint()

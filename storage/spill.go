@@ -165,21 +165,27 @@ func (st *Store) planSpill(batch []spillable, ver uint64) (_ []spillable, more b
 	r := &st.retired
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at, end := max(st.spillAt, r.base), r.retiredBy(ver)
+	at, end := max(st.spillAt, r.q.base), r.retiredBy(ver)
 	if st.forkActive.Load() != nil || at >= end {
 		st.spillAt = 0
 		return batch, false
 	}
 	m := sort.Search(len(r.marks), func(i int) bool { return r.marks[i].end > at })
-	for stop := min(end, at+countStep); at < stop && len(batch) < cap(batch); at++ {
-		for r.marks[m].end <= at {
-			m++
-		}
-		if h := r.handles[at-r.base]; h != nil && canSpill(h) {
-			batch = append(batch, spillable{at, r.marks[m].ver, h, h.Block()})
+	for place, hs := range r.q.pieces(at, min(end, at+countStep)) {
+		for i, h := range hs {
+			if len(batch) == cap(batch) {
+				st.spillAt = place + i
+				return batch, true
+			}
+			for r.marks[m].end <= place+i {
+				m++
+			}
+			if h != nil && canSpill(h) {
+				batch = append(batch, spillable{place + i, r.marks[m].ver, h, h.Block()})
+			}
 		}
 	}
-	st.spillAt = at
+	st.spillAt = min(end, at+countStep)
 	return batch, true
 }
 
@@ -214,7 +220,7 @@ func (st *Store) spillAll(batch []spillable) (bytes int64, err error) {
 	forked := st.forkActive.Load() != nil // what its base does not lack may come to life again
 	for i, ref := range refs {
 		s := &batch[i]
-		if at := s.at - r.base; forked || at < 0 || at >= len(r.handles) || r.handles[at] != s.h {
+		if forked || r.q.get(s.at) != s.h {
 			st.spill.dead(ref)
 			continue
 		}
