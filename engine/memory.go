@@ -81,12 +81,25 @@ type heapFigures struct {
 	used   uint64 // by objects, dead ones not yet collected included
 	free   uint64 // by nothing, and not given back to the system
 	allocs uint64 // allocated since the process began
+	beside uint64 // what Go needs beside the heap: stacks, tables of the collector and of the allocator
 }
+
+// besideHeap are what Go's limit counts, and no object is in.
+var besideHeap = []string{"/memory/classes/heap/stacks:bytes", "/memory/classes/metadata/mcache/inuse:bytes", "/memory/classes/metadata/mspan/inuse:bytes",
+	"/memory/classes/metadata/other:bytes", "/memory/classes/os-stacks:bytes", "/memory/classes/other:bytes", "/memory/classes/profiling/buckets:bytes"}
 
 func readHeap() (h heapFigures) {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	for _, name := range besideHeap {
+		s = append(s, metrics.Sample{Name: name})
+	}
 	metrics.Read(s)
+	for _, b := range s[4:] {
+		if b.Value.Kind() == metrics.KindUint64 {
+			h.beside += b.Value.Uint64()
+		}
+	}
 	for i, p := range []*uint64{&h.live, &h.used, &h.free, &h.allocs} {
 		if s[i].Value.Kind() == metrics.KindUint64 {
 			*p = s[i].Value.Uint64()
@@ -159,7 +172,7 @@ type heapRoom struct {
 	live int64 // when it was last looked at
 }
 
-const liveShare = 0.70 // of Go's limit may be alive
+const liveShare = 0.70 // of what Go's limit leaves to the heap may be alive
 
 // next returns the budget for a heap with live bytes of limit. It comes down fast and goes up slowly, at each collection.
 func (r *heapRoom) next(live, limit int64) int64 {
@@ -182,7 +195,8 @@ func (k *memoryKeeper) fit() {
 		return
 	}
 	k.room.base = o.Memory.Limit()
-	budget := k.room.next(int64(readHeap().live), k.goLimit())
+	h, limit := readHeap(), k.goLimit()
+	budget := k.room.next(int64(h.live), max(limit-int64(h.beside), limit/2))
 	if k.budget.Swap(budget) != budget {
 		k.e.each(func(db *Database) { db.store.SetMemLimit(blocksLimit(budget)) })
 	}
