@@ -179,22 +179,20 @@ func (db *Database) checkpointer() {
 		db.moves.prune(oldest)
 		db.horizons.note(db.tip.Load().Seq(), db.nextTx.Load(), db.oldestPinned(oldest))
 		db.ssi.sweep()
-		if n%5 == 0 {
+		if spread, due := db.checkpointDue(kicked); due {
+			err := db.checkpointNow(spread)
+			for errors.Is(err, storage.ErrStopped) && !db.stopping.Load() || errors.Is(err, storage.ErrStale) {
+				err = db.checkpointNow(0) // hurry, or something newer was spilled since the snapshot was taken
+			}
+			if err != nil && !db.stopping.Load() {
+				db.eng.o.Logger.Error("checkpoint failed", "error", err)
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		if n%5 == 0 || db.cleaning != nil {
 			if err := db.maintain(); err != nil {
 				db.eng.o.Logger.Error("maintenance failed", "database", db.Name(), "error", err)
 			}
-		}
-		spread, due := db.checkpointDue(kicked)
-		if !due {
-			continue
-		}
-		err := db.checkpointNow(spread)
-		for errors.Is(err, storage.ErrStopped) && !db.stopping.Load() || errors.Is(err, storage.ErrStale) {
-			err = db.checkpointNow(0) // hurry, or something newer was spilled since the snapshot was taken
-		}
-		if err != nil && !db.stopping.Load() {
-			db.eng.o.Logger.Error("checkpoint failed", "error", err)
-			time.Sleep(100 * time.Millisecond)
 		}
 	}
 }
@@ -202,8 +200,14 @@ func (db *Database) checkpointer() {
 // cleanStep is how many blocks of a mostly dead segment are moved at a time.
 const cleanStep = 64
 
+// cleanLater tells whether the cleaner has to wait for a checkpoint: what it moves has no disk copy until the next one.
+func (db *Database) cleanLater() bool {
+	used, budget := db.eng.o.Memory.Used(), db.eng.keeper.budget.Load()
+	return db.stopping.Load() || db.store.Dirty() > db.eng.o.CheckpointDirtyBytes/2 || budget > 0 && used >= budget/100*90
+}
+
 // maintain releases what nobody reads and moves the live blocks of one mostly dead segment, so that the next checkpoint
-// can remove its file.
+// can remove its file. It goes on where it has been kept from it before, at least by a step.
 func (db *Database) maintain() error {
 	if err := db.store.Maintain(); err != nil {
 		return err
@@ -217,9 +221,13 @@ func (db *Database) maintain() error {
 			}
 		}
 	}
-	c, err := db.store.PlanCleaning(pin())
-	if c == nil || err != nil {
-		return err
+	c := db.cleaning
+	db.cleaning = nil
+	if c == nil {
+		var err error
+		if c, err = db.store.PlanCleaning(pin, db.cleanLater); c == nil || err != nil {
+			return err
+		}
 	}
 	for c.Left() > 0 && !db.stopping.Load() {
 		held, err := db.store.PrepareRewrite(pin(), c, cleanStep)
@@ -236,6 +244,10 @@ func (db *Database) maintain() error {
 			return err
 		}
 		db.ckpt.seq.Store(0) // there is something to write, though no commit came
+		if db.cleanLater() {
+			db.cleaning = c
+			break
+		}
 	}
 	db.onDurable(db.log.Durable())
 	return nil

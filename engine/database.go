@@ -68,6 +68,7 @@ type Database struct {
 	ckptStop chan struct{}
 	ckptDone sync.WaitGroup
 	ckpt     checkpointState
+	cleaning *storage.Cleaning // the checkpointer's: begun and not finished; nil: none
 	stopping atomic.Bool
 
 	spare    spareSlots

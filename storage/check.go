@@ -186,13 +186,39 @@ func DumpSegment(fsys vfs.FS, name string, f func(FrameInfo) error) error {
 	})
 }
 
+// frameWindow is a stretch of a segment file in memory, so that a frame does not cost two reads.
+type frameWindow struct {
+	file vfs.File
+	size int64 // of the file
+	off  int64 // of data
+	data []byte
+	buf  []byte
+}
+
+// at returns up to n bytes at off, less at the end of the file; they are valid until the next call.
+func (w *frameWindow) at(off, n int64) ([]byte, error) {
+	n = min(n, w.size-off)
+	if off >= w.off && off+n <= w.off+int64(len(w.data)) {
+		return w.data[off-w.off : off-w.off+n], nil
+	}
+	if size := max(n, min(int64(cap(w.buf)), w.size-off)); size > int64(cap(w.buf)) {
+		w.buf = make([]byte, size)
+	}
+	w.off, w.data = off, w.buf[:min(int64(cap(w.buf)), w.size-off)]
+	if _, err := w.file.ReadAt(labelRead, w.data, off); err != nil && !errors.Is(err, io.EOF) {
+		w.data = nil
+		return nil, fmt.Errorf("read %s at %d: %w", w.file.Name(), off, err)
+	}
+	return w.data[:n], nil
+}
+
 // walkFrames calls f for each frame from offset off to size.
 func walkFrames(file vfs.File, no uint32, off, size int64, f func(block.Address, block.Frame, int) error) error {
-	buf := make([]byte, 64<<10)
+	w := frameWindow{file: file, size: size, buf: make([]byte, 128<<10)}
 	for off < size {
-		head := buf[:min(block.FrameHeader, size-off)]
-		if _, err := file.ReadAt(labelRead, head, off); err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read %s at %d: %w", file.Name(), off, err)
+		head, err := w.at(off, block.FrameHeader)
+		if err != nil {
+			return err
 		}
 		a := block.MakeAddress(no, uint32(off))
 		n, err := block.PeekFrame(head, a)
@@ -202,13 +228,11 @@ func walkFrames(file vfs.File, no uint32, off, size int64, f func(block.Address,
 		if int64(n) > size-off {
 			return fmt.Errorf("%s: the frame at %d is cut off: %w", file.Name(), off, ErrCorrupt)
 		}
-		if n > len(buf) {
-			buf = make([]byte, n)
+		p, err := w.at(off, int64(n))
+		if err != nil {
+			return err
 		}
-		if _, err := file.ReadAt(labelRead, buf[:n], off); err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read %s at %d: %w", file.Name(), off, err)
-		}
-		fr, err := block.DecodeFrame(buf[:n], a)
+		fr, err := block.DecodeFrame(p, a)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,7 +15,7 @@ const cleanPercentUsual = 35
 // Cleaning is the live blocks of one mostly dead segment. The engine moves them in small batches, which are not logged
 // since they change no contents:
 //
-//	c, err := store.PlanCleaning(tip)                 nil: nothing to do
+//	c, err := store.PlanCleaning(newest, stop)        nil: nothing to do
 //	for c.Left() > 0 {
 //		pin, err := store.PrepareRewrite(tip, c, 64)  reads; without the commit mutex
 //		next, err := store.Rewrite(tip, c)            under the commit mutex; next becomes tip with the same Seq
@@ -39,20 +40,25 @@ type cleanRef struct {
 // Left returns the number of blocks that were not moved yet.
 func (c *Cleaning) Left() int { return len(c.refs) }
 
+// planStep is how many frames are looked up in one snapshot.
+const planStep = 256
+
 // PlanCleaning picks the segment with the smallest share of live bytes, if that is small, and finds its live blocks by
-// looking up each frame's key in s, which is pinned. It returns nil when no segment is worth it. It also corrects the
-// books of the segment when they say more than is there.
-func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
+// looking up each frame's key. newest pins the newest snapshot in place of the one before; it is called again and again, so that
+// none is held for long. PlanCleaning returns nil when no segment is worth it, or when stop says that something else has to be done first;
+// the segment has its turn again then. It also corrects the books of the segment when they say more than is there.
+func (st *Store) PlanCleaning(newest func() *Snapshot, stop func() bool) (*Cleaning, error) {
 	st.ckptMu.Lock()
 	defer st.ckptMu.Unlock()
 	if err := st.writable(); err != nil {
 		return nil, err
 	}
+	s := newest()
 	if s.ver < max(st.manifestVer.Load(), st.written.Load()) {
 		return nil, nil // frames of versions that s does not know would look dead
 	}
 	seg := st.pickSegment()
-	if seg == nil {
+	if seg == nil || stop() {
 		return nil, nil
 	}
 	if st.cleaned == nil {
@@ -61,7 +67,15 @@ func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
 	st.cleaned[seg.no] = st.ver.Load() // also when it is damaged: the others have their turn
 	c := &Cleaning{Segment: seg.no}
 	var found int64
+	looked := 0
+	branches := st.branches()
 	err := walkFrames(seg.f, seg.no, segmentHeader, seg.size, func(a block.Address, f block.Frame, n int) error {
+		if looked++; looked%planStep == 0 {
+			if stop() {
+				return errCleanLater
+			}
+			s = newest()
+		}
 		tr := s.roots.get(f.Tree)
 		if tr == nil {
 			return nil
@@ -74,10 +88,18 @@ func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
 		c.refs = append(c.refs, cleanRef{f.Tree, f.Kind, f.Level, slices.Clone(f.Key), a})
 		return nil
 	})
+	if errors.Is(err, errCleanLater) {
+		delete(st.cleaned, seg.no)
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("clean segment %d: %w", seg.no, err)
 	}
-	st.correctLive(s, seg.no, found)
+	// What was live in one of the snapshots and is not in a later one is among what was replaced and counts twice: that is safe. But
+	// no branch of versions may have been left meanwhile, whose blocks come to life again.
+	if st.branches() == branches {
+		st.correctLive(s, seg.no, found)
+	}
 	slices.SortFunc(c.refs, func(a, b cleanRef) int {
 		if a.tree != b.tree {
 			return int(a.tree) - int(b.tree)
@@ -85,6 +107,15 @@ func (st *Store) PlanCleaning(s *Snapshot) (*Cleaning, error) {
 		return slices.Compare(a.key, b.key)
 	})
 	return c, nil
+}
+
+var errCleanLater = errors.New("something else comes first")
+
+// branches counts the branches of versions that were left.
+func (st *Store) branches() int {
+	st.retired.mu.Lock()
+	defer st.retired.mu.Unlock()
+	return st.retired.branches
 }
 
 // isLive reports whether the frame at a is reached from tr, without loading the block itself.

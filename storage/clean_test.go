@@ -5,7 +5,7 @@ import "testing"
 // clean moves the live blocks of mostly dead segments and reports whether there was one.
 func (f *fixture) clean() bool {
 	f.t.Helper()
-	c, err := f.st.PlanCleaning(f.tip)
+	c, err := f.st.PlanCleaning(func() *Snapshot { return f.tip }, func() bool { return false })
 	must(f.t, err)
 	if c == nil {
 		return false

@@ -209,7 +209,7 @@ func (s *stress) fork(r *rand.Rand, n uint64) {
 // clean runs the cleaner once.
 func (s *stress) clean(slot *ReaderSlot) {
 	snap := s.pin(slot)
-	c, err := s.st.PlanCleaning(snap)
+	c, err := s.st.PlanCleaning(func() *Snapshot { return snap }, func() bool { return false })
 	if err != nil {
 		s.t.Error(err)
 		return
