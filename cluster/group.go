@@ -94,6 +94,8 @@ type Group struct {
 	term     uint64      // Raft says that the node leads in this term; 0: it does not
 	pending  [][]byte    // batches to propose
 	waiting  int         // bytes of pending
+	queued   int         // entries of pending since it had one batch
+	batched  int         // entries of the last batch proposed
 	inflight int         // batches in Raft's hands
 	last     txlog.Seq
 	missing  bool // the state is not the one that the descriptor says (I4)

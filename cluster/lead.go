@@ -33,7 +33,7 @@ func (g *Group) loseLocked() {
 	}
 	g.epoch = 0
 	g.serving = false
-	g.pending, g.waiting = nil, 0
+	g.pending, g.waiting, g.queued, g.batched = nil, 0, 0, 0
 	g.changed()
 }
 

@@ -15,6 +15,9 @@ type proposal struct {
 	began  time.Time
 }
 
+// gatherFor is how long a small batch waits for more, see isSmall.
+const gatherFor = 100 * time.Microsecond
+
 // gather adds entries to the last batch that waits, or begins one. All go into one: it is applied as a whole or not at all.
 // mu is held.
 func (g *Group) gather(es []txlog.Entry) {
@@ -30,6 +33,7 @@ func (g *Group) gather(es []txlog.Entry) {
 		g.pending[n-1] = appendItem(g.pending[n-1], &es[i])
 	}
 	g.waiting += size
+	g.queued += len(es)
 }
 
 // propose is the goroutine that hands batches to Raft: waiting commits share one.
@@ -38,10 +42,14 @@ func (g *Group) propose() {
 	defer close(g.results)
 	for {
 		g.mu.Lock()
-		for !g.closed && (len(g.pending) == 0 || g.inflight >= inflightMax) {
+		for !g.closed && (len(g.pending) == 0 || g.inflight >= inflightMax || g.inflight > 0 && g.isSmall(1)) {
 			g.cond.Wait()
 		}
+		gather := g.inflight == 0 && g.isSmall(2)
 		g.mu.Unlock()
+		if gather {
+			time.Sleep(gatherFor)
+		}
 		g.proposing.Lock()
 		p := g.proposeOne()
 		g.proposing.Unlock()
@@ -58,6 +66,13 @@ func (g *Group) propose() {
 	}
 }
 
+// isSmall tells whether what waits is fewer entries than a share of the last batch. A batch costs a sync and messages on every node whatever
+// is in it, so a small one waits while others are on their way, and the first after them for a moment: those whose commits have just been
+// answered are about to come again. mu is held.
+func (g *Group) isSmall(share int) bool {
+	return len(g.pending) == 1 && g.queued*share < g.batched
+}
+
 // proposeOne takes the first batch, if it is still of this leadership, and hands it to Raft. proposing is held.
 func (g *Group) proposeOne() proposal {
 	g.mu.Lock()
@@ -66,6 +81,11 @@ func (g *Group) proposeOne() proposal {
 		return proposal{}
 	}
 	b, epoch := g.pending[0], g.epoch
+	if len(g.pending) == 1 {
+		g.batched, g.queued = g.queued, 0
+	} else { // it is full; how many entries it has does not matter
+		g.batched = 0
+	}
 	g.pending = append(g.pending[:0:0], g.pending[1:]...)
 	if g.waiting -= len(b) - batchHeader; g.waiting < pendingMax {
 		g.cond.Broadcast()

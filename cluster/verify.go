@@ -3,6 +3,7 @@ package cluster
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -14,12 +15,14 @@ type verifier struct {
 	mu      sync.Mutex
 	running bool
 	next    *round
+	last    int // size of the last round
 }
 
 // round is one question and those that wait for its answer.
 type round struct {
 	done chan struct{}
 	err  error
+	size int // how many wait for it
 }
 
 // ask returns when a round that began after the call has ended.
@@ -29,6 +32,7 @@ func (v *verifier) ask(verify func() error) error {
 		v.next = &round{done: make(chan struct{})}
 	}
 	mine, lead := v.next, !v.running
+	mine.size++
 	if lead {
 		v.running = true
 	}
@@ -44,11 +48,17 @@ func (v *verifier) ask(verify func() error) error {
 // the one that asked first is not kept.
 func (v *verifier) run(verify func() error) {
 	v.mu.Lock()
+	if v.next.size*2 < v.last { // those whose reads have just been answered are about to come again
+		v.mu.Unlock()
+		time.Sleep(gatherFor)
+		v.mu.Lock()
+	}
 	r := v.next
 	v.next = nil
 	v.mu.Unlock()
 	r.err = verify()
 	v.mu.Lock()
+	v.last = r.size
 	more := v.next != nil
 	v.running = more
 	v.mu.Unlock()
