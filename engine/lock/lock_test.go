@@ -187,13 +187,14 @@ func wants(m *Manager, o *Owner, rel uint32, mode Mode) <-chan error {
 	return done
 }
 
-// A deadlock that only the order of two queues makes is undone by letting one pass.
+// A deadlock that only the order of two queues makes is undone by letting one pass: as in PostgreSQL not the one that looked for
+// it, d2, but the one at the far end of the cycle.
 func TestSoftDeadlockEndsNobody(t *testing.T) {
 	m, o := owners(t, 4)
 	for _, x := range o {
 		x.DeadlockDelay = int64(time.Hour)
 	}
-	o[2].DeadlockDelay = int64(20 * time.Millisecond)
+	o[3].DeadlockDelay = int64(20 * time.Millisecond)
 	d1, d2, e1, e2 := o[2], o[3], o[0], o[1]
 	d1.Table(1, AccessShare, Wait)
 	d2.Table(2, AccessShare, Wait)
@@ -201,7 +202,7 @@ func TestSoftDeadlockEndsNobody(t *testing.T) {
 	r1 := wants(m, d1, 2, AccessShare)
 	r2 := wants(m, d2, 1, AccessShare)
 	if err := <-r1; err != nil {
-		t.Fatalf("the one that looked for a deadlock: %v", err)
+		t.Fatalf("the one that is let go ahead: %v", err)
 	}
 	d1.ReleaseAll()
 	for i, r := range []<-chan error{w1, r2, w2} {

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"herd/internal/mem"
 	"herd/sql/sqlerr"
@@ -18,6 +19,9 @@ const (
 	accountStep  = 1024
 	rowLockBytes = 48 // an entry at half load and a record
 )
+
+// DefaultDeadlockDelay is Owner.DeadlockDelay at first: a wait that long is rare where rows are small, and looking costs little.
+const DefaultDeadlockDelay = 50 * time.Millisecond
 
 // Manager holds the locks of one database. Use NewManager.
 type Manager struct {
@@ -93,7 +97,7 @@ func (o *Owner) PID() int32 { return o.pid }
 
 // NewOwner returns an owner for a session with the given process number. acct, which may be nil, pays for its locks.
 func (m *Manager) NewOwner(pid int32, intr *Interrupt, acct *mem.Account) *Owner {
-	o := &Owner{m: m, pid: pid, intr: intr, acct: acct, DeadlockDelay: 50e6}
+	o := &Owner{m: m, pid: pid, intr: intr, acct: acct, DeadlockDelay: int64(DefaultDeadlockDelay)}
 	m.ownersMu.Lock()
 	defer m.ownersMu.Unlock()
 	if n := len(m.free); n > 0 {

@@ -46,7 +46,7 @@ func (m *Manager) reorder(o *Owner) queues {
 		if len(turns) == reorderMax {
 			return nil
 		}
-		for _, e := range path {
+		for _, e := range slices.Backward(path) { // the farthest first
 			if !e.soft {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"herd/engine"
+	"herd/engine/lock"
 	"herd/internal/mem"
 	"herd/internal/vfs"
 	"herd/planner"
@@ -161,7 +162,8 @@ func New(o Options) (*Server, error) {
 		{"client_encoding", "UTF8"}, {"TimeZone", "UTC"}, {"log_timezone", "UTC"}, {"lc_collate", "C"}, {"lc_ctype", "C"}, {"lc_messages", "C"},
 		{"lc_monetary", "C"}, {"lc_numeric", "C"}, {"lc_time", "C"}, {"DateStyle", "ISO, MDY"}, {"is_superuser", "on"},
 		{"transaction_isolation", "read committed"}, {"session_authorization", "postgres"}, {"role", "none"},
-		{"max_stack_depth", "2048"}, {"application_name", ""}} {
+		{"max_stack_depth", "2048"}, {"application_name", ""},
+		{"deadlock_timeout", itoa(lock.DefaultDeadlockDelay.Milliseconds())}} {
 		srv.base[s.Name] = s.Value
 	}
 	for _, s := range o.Settings {

@@ -100,8 +100,10 @@ func init() { // not an initializer: switchUser leads back to it
 			}
 		},
 		"lock_timeout": func(s *Session, value string) {
-			n, _ := strconv.Atoi(value)
-			s.eng.SetLockTimeout(time.Duration(n) * time.Millisecond)
+			s.eng.SetLockTimeout(millis(value))
+		},
+		"deadlock_timeout": func(s *Session, value string) {
+			s.eng.SetDeadlockTimeout(millis(value))
 		},
 		"application_name": func(s *Session, value string) {
 			s.activity.app.Store(&value)

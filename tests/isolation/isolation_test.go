@@ -15,10 +15,6 @@ func TestMain(m *testing.M) { os.Exit(peer.Main(m)) }
 // slow are specs that only a run of the command takes: minutes of permutations of what others show as well.
 var slow = map[string]bool{"multiple-row-versions": true}
 
-// open are specs that herd passes in some runs only: a defect that is known and not mended. deadlock-soft can be undone in two
-// ways, and which one herd takes varies where PostgreSQL's choice does not.
-var open = map[string]bool{"deadlock-soft": true}
-
 // Every spec of PostgreSQL's source that uses only what herd has gives PostgreSQL's output. HERD_ISOLATION_SPECS is the folder of
 // src/test/isolation; .ci/run fetches it with Debian's source package.
 func TestSpecs(t *testing.T) {
@@ -35,7 +31,7 @@ func TestSpecs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		if reason := exempt[name]; strings.Contains(reason, "catalogs") || slow[name] || open[name] {
+		if reason := exempt[name]; strings.Contains(reason, "catalogs") || slow[name] {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
