@@ -95,6 +95,9 @@ func (t *Tx) SetReadOnly(on bool) { t.o.ReadOnly = on }
 // Command returns the number of the current command, 1 for the first.
 func (t *Tx) Command() uint32 { return t.cmd }
 
+// NextCommand ends the current command: changes from here on count as another one's, which sees what this one did.
+func (t *Tx) NextCommand() { t.cmd++ }
+
 // root returns the transaction's own changes.
 func (t *Tx) root() storage.Root {
 	if t.s.overlay == nil {

@@ -230,6 +230,12 @@ func (s *scope) finishCall(name ast.Name, c *candidate, args []plan.Expr, in []t
 	coll := b.commonCollation(args...)
 	f.Args, f.InputColl = args, coll
 	f.Typed = plan.Typed{Type: ret, Typmod: -1, Collation: b.resultCollation(ret, coll), Loc: loc}
+	if ret == types.RecordOID && p.ArgModes != nil {
+		outs, _ := b.outColumns(f)
+		for _, c := range outs {
+			f.OutNames = append(f.OutNames, c.Name)
+		}
+	}
 	return f, nil
 }
 

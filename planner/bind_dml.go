@@ -47,15 +47,20 @@ func (s *scope) targetTable(t *ast.TableRef, need uint32, verb string) (*nsItem,
 	return s.newItem(s.targetRel), rel, nil
 }
 
-// viewTable makes the base table of an automatically updatable view the target, seen through the view's columns.
+// viewTable makes the base table of an automatically updatable view the target, seen through the view's columns. Each view and the
+// table are there for their rights too: what the user needs on the view, its owner needs on what is below it.
 func (s *scope) viewTable(vt *viewTarget, t *ast.TableRef, need uint32) (*nsItem, *catalog.Relation, error) {
-	r := &plan.RTE{Kind: plan.RTERelation, Alias: vt.view.Name, HasAlias: true, Rel: vt.base, Cols: relColumns(vt.base), Need: need, Security: vt.view.Owner}
+	r := &plan.RTE{Kind: plan.RTERelation, Alias: vt.view.Name, HasAlias: true, Rel: vt.base, Cols: relColumns(vt.base), Need: need}
 	if t.Alias != nil && t.Alias.Name != "" {
 		r.Alias = t.Alias.Name
 	}
-	s.targetRel = s.addRTE(r)
+	for v := vt; v != nil; v = v.under {
+		v.rte = &plan.RTE{Kind: plan.RTERelation, Alias: v.view.Name, Rel: v.view, Cols: relColumns(v.view), Need: need, Security: r.Security}
+		s.addRTE(v.rte)
+		r.Security = v.view.Owner
+	}
+	s.targetRel = s.addRTE(r) // behind the views: the user's rights are looked at first
 	s.q.Result = s.targetRel
-	s.addRTE(&plan.RTE{Kind: plan.RTERelation, Alias: vt.view.Name, Rel: vt.view, Cols: relColumns(vt.view), Need: need}) // for its rights
 	s.view = vt
 	it, err := s.viewItem(vt, s.targetRel)
 	return it, vt.base, err
@@ -196,7 +201,8 @@ func (s *scope) bindInsert(x *ast.Insert) (*plan.Query, error) {
 // otherwise than by an expression.
 func (s *scope) selectRight(reads bool) {
 	q := s.q
-	if s.view != nil { // whose condition is read for its owner
+	if s.view != nil {
+		s.viewRights(reads)
 		return
 	}
 	reads = reads || deepExprs(q, 0, func(e plan.Expr, level int) bool {
@@ -223,8 +229,9 @@ func (s *scope) returningUnknowns() error {
 
 // insertColumn is one target column of an INSERT.
 type insertColumn struct {
-	at  int // index in rel.Columns
-	loc int
+	at    int // index in rel.Columns
+	loc   int
+	steps []ast.Step // to the part of the column that is given, nil: the whole
 }
 
 // insertColumns is checkInsertTargets.
@@ -232,7 +239,7 @@ func (s *scope) insertColumns(rel *catalog.Relation, x *ast.Insert) ([]insertCol
 	var out []insertColumn
 	if len(x.Columns) == 0 && s.view != nil {
 		for _, a := range s.view.attnos {
-			out = append(out, insertColumn{a - 1, -1})
+			out = append(out, insertColumn{at: a - 1, loc: -1})
 		}
 		return out, nil
 	}
@@ -240,7 +247,7 @@ func (s *scope) insertColumns(rel *catalog.Relation, x *ast.Insert) ([]insertCol
 		out = make([]insertColumn, 0, len(rel.Columns))
 		for i := range rel.Columns {
 			if !rel.Columns[i].Dropped {
-				out = append(out, insertColumn{i, -1})
+				out = append(out, insertColumn{at: i, loc: -1})
 			}
 		}
 		return out, nil
@@ -251,15 +258,12 @@ func (s *scope) insertColumns(rel *catalog.Relation, x *ast.Insert) ([]insertCol
 		if err != nil {
 			return nil, err
 		}
-		if len(c.Steps) > 0 {
-			return nil, s.b.errorAt(int(c.Off), sqlerr.FeatureNotSupported, "assignment to a part of column \"%s\" in INSERT is not supported", c.Name)
-		}
 		for _, o := range out {
-			if o.at == at {
+			if o.at == at && (len(o.steps) == 0 || len(c.Steps) == 0) {
 				return nil, s.b.errorAt(int(c.Off), sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
 			}
 		}
-		out = append(out, insertColumn{at, int(c.Off)})
+		out = append(out, insertColumn{at, int(c.Off), c.Steps})
 	}
 	return out, nil
 }
@@ -356,9 +360,8 @@ func (s *scope) insertExprs(x *ast.Insert, rel *catalog.Relation, cols []insertC
 		return err
 	}
 	for i, e := range exprs {
-		c := &rel.Columns[cols[i].at]
-		s.q.RTable[s.q.Result].Written = append(s.q.RTable[s.q.Result].Written, c.Num)
-		v, err := s.insertValue(rel, c, e, cols[i].loc)
+		s.q.RTable[s.q.Result].Written = append(s.q.RTable[s.q.Result].Written, int16(cols[i].at+1))
+		v, err := s.insertValue(rel, &cols[i], e, values[cols[i].at])
 		if err != nil {
 			return err
 		}
@@ -383,8 +386,13 @@ func (s *scope) insertArity(x *ast.Insert, cols []insertColumn, exprs []plan.Exp
 	return nil
 }
 
-// insertValue applies the rules for generated and identity columns; nil means default.
-func (s *scope) insertValue(rel *catalog.Relation, c *catalog.Column, e plan.Expr, loc int) (plan.Expr, error) {
+// insertValue applies the rules for generated and identity columns; nil means default. have is what other parts of the column were given.
+func (s *scope) insertValue(rel *catalog.Relation, ic *insertColumn, e, have plan.Expr) (plan.Expr, error) {
+	c := &rel.Columns[ic.at]
+	if len(ic.steps) > 0 {
+		v, _, err := s.insertPart(c, ic, e, have)
+		return v, err
+	}
 	_, isDefault := e.(*plan.SetToDefault)
 	if c.Generated != "" && !isDefault {
 		return nil, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).WithDetail("Column \"%s\" is a generated column.", c.Name)
@@ -396,7 +404,7 @@ func (s *scope) insertValue(rel *catalog.Relation, c *catalog.Column, e plan.Exp
 		return nil, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
 			WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).WithHint("Use OVERRIDING SYSTEM VALUE to override.")
 	}
-	v, err := s.assign(e, c, loc)
+	v, err := s.assign(e, c, ic.loc)
 	if err != nil {
 		return nil, err
 	}
@@ -440,7 +448,15 @@ func (s *scope) insertRows(x *ast.Insert, rel *catalog.Relation, cols []insertCo
 		}
 		for k, e := range rows[i] {
 			c := &rel.Columns[cols[k].at]
-			val, err := s.insertValue(rel, c, e, cols[k].loc)
+			if len(cols[k].steps) > 0 { // the rows have the part, the target puts it in its place
+				_, part, err := s.insertPart(c, &cols[k], e, nil)
+				if err != nil {
+					return err
+				}
+				rows[i][k] = part
+				continue
+			}
+			val, err := s.insertValue(rel, &cols[k], e, nil)
 			if err != nil {
 				return err
 			}
@@ -458,17 +474,29 @@ func (s *scope) insertRows(x *ast.Insert, rel *catalog.Relation, cols []insertCo
 	rte := &plan.RTE{Kind: plan.RTEValues, Alias: "*VALUES*", Values: rows}
 	for k := range width {
 		c := &rel.Columns[cols[k].at]
-		rte.Cols = append(rte.Cols, plan.Column{Name: "column" + itoa(k+1), Typed: plan.Typed{Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Loc: -1}})
+		t := plan.Typed{Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Loc: -1}
+		if len(cols[k].steps) > 0 {
+			t = *rows[0][k].T()
+		}
+		rte.Cols = append(rte.Cols, plan.Column{Name: "column" + itoa(k+1), Typed: t})
 	}
 	at := s.addRTE(rte)
 	s.q.From = []plan.FromItem{plan.RangeRef{RTE: at}}
 	for k := range width {
 		c := &rel.Columns[cols[k].at]
-		s.q.RTable[s.q.Result].Written = append(s.q.RTable[s.q.Result].Written, c.Num)
+		s.q.RTable[s.q.Result].Written = append(s.q.RTable[s.q.Result].Written, int16(cols[k].at+1))
 		if allDefault[k] {
 			continue
 		}
-		values[cols[k].at] = &plan.Var{Typed: rte.Cols[k].Typed, RTE: at, Attno: k + 1}
+		v := &plan.Var{Typed: rte.Cols[k].Typed, RTE: at, Attno: k + 1}
+		if len(cols[k].steps) == 0 {
+			values[cols[k].at] = v
+			continue
+		}
+		var err error
+		if values[cols[k].at], _, err = s.insertPart(c, &cols[k], v, values[cols[k].at]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -543,192 +571,20 @@ func (s *scope) dmlFrom(item *nsItem, from []ast.FromItem, where ast.Expr) error
 	if where == nil {
 		return nil
 	}
+	if c, ok := where.(*ast.CurrentOf); ok {
+		if s.view != nil {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "WHERE CURRENT OF on a view is not implemented")
+		}
+		s.q.CurrentOf = c.Cursor
+		return nil
+	}
 	w, err := s.condition(where, kindWhere, "WHERE")
 	if err != nil {
 		return err
 	}
+	s.asked = w
 	s.q.Where = andExprs(append(splitAnd(nil, s.q.Where), splitAnd(nil, w)...))
 	return nil
-}
-
-// setClause binds SET: transformUpdateTargetList.
-func (s *scope) setClause(set []ast.Assignment, rel *catalog.Relation) ([]*plan.Target, error) {
-	var out []*plan.Target
-	for i := range set {
-		a := &set[i]
-		exprs, err := s.setValues(a)
-		if err != nil {
-			return nil, err
-		}
-		for k := range a.Targets {
-			t := &a.Targets[k]
-			at, err := s.columnNumber(rel, t.Name, int(t.Off))
-			if err != nil {
-				return nil, err
-			}
-			if out, err = s.setColumn(out, rel, at, t, exprs[k]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out, nil
-}
-
-// setValues binds the right side of one assignment, one expression a column.
-func (s *scope) setValues(a *ast.Assignment) ([]plan.Expr, error) {
-	one := func(e ast.Expr) (plan.Expr, error) {
-		if _, ok := e.(*ast.Default); ok {
-			return &plan.SetToDefault{Typed: plan.Typed{Typmod: -1, Loc: int(e.Pos())}}, nil
-		}
-		return s.expr(e, kindUpdateSource)
-	}
-	if !a.Multi {
-		e, err := one(a.Value)
-		return []plan.Expr{e}, err
-	}
-	n := len(a.Targets)
-	mismatch := func() error {
-		return s.b.errorAt(int(a.Value.Pos()), sqlerr.SyntaxError, "number of columns does not match number of values")
-	}
-	switch v := a.Value.(type) {
-	case *ast.Row:
-		if len(v.Args) != n {
-			return nil, mismatch()
-		}
-		out := make([]plan.Expr, n)
-		for i, e := range v.Args {
-			x, err := one(e)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = x
-		}
-		return out, nil
-	case *ast.SubLink:
-		if v.Kind == ast.SubScalar {
-			return s.setSubquery(v, n, mismatch)
-		}
-	}
-	return nil, s.b.errorAt(int(a.Value.Pos()), sqlerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
-}
-
-// setSubquery is SET (a, b) = (SELECT ...): the subquery yields one row value whose fields are taken apart.
-func (s *scope) setSubquery(v *ast.SubLink, n int, mismatch func() error) ([]plan.Expr, error) {
-	q, err := s.subQuery(v.Query, true)
-	if err != nil {
-		return nil, err
-	}
-	cols := outputColumns(q)
-	if len(cols) != n {
-		return nil, mismatch()
-	}
-	inner := &plan.Query{Command: plan.CmdSelect, Result: -1, RTable: []*plan.RTE{{Kind: plan.RTESubquery, Sub: shiftQuery(q, 1), Alias: "s", Cols: cols, InFromCl: true}}, From: []plan.FromItem{plan.RangeRef{RTE: 0}}}
-	row := &plan.RowExpr{Typed: plan.Typed{Type: types.RecordOID, Typmod: -1, Loc: -1}}
-	for i, c := range cols {
-		row.Args = append(row.Args, &plan.Var{Typed: c.Typed, RTE: 0, Attno: i + 1})
-		row.Names = append(row.Names, c.Name)
-	}
-	inner.Targets = []*plan.Target{{Expr: row, Name: "row"}}
-	link := &plan.SubLink{Typed: row.Typed, Kind: plan.SubScalar, Query: inner}
-	out := make([]plan.Expr, n)
-	for i, c := range cols {
-		out[i] = &plan.FieldSelect{Typed: c.Typed, Arg: link, Field: i + 1, Name: c.Name}
-	}
-	return out, nil
-}
-
-// shiftQuery moves a query delta levels further in.
-func shiftQuery(q *plan.Query, delta int) *plan.Query {
-	return mapQuery(q, 0, func(e plan.Expr, level int) plan.Expr { return shiftNode(e, level+1, delta) })
-}
-
-// setColumn adds one assignment.
-func (s *scope) setColumn(out []*plan.Target, rel *catalog.Relation, at int, t *ast.ColumnTarget, e plan.Expr) ([]*plan.Target, error) {
-	c := &rel.Columns[at]
-	_, isDefault := e.(*plan.SetToDefault)
-	if !isDefault && (c.Identity == 'a' || c.Generated != "") {
-		err := sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", c.Name)
-		if c.Generated != "" {
-			return nil, err.WithDetail("Column \"%s\" is a generated column.", c.Name)
-		}
-		return nil, err.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name)
-	}
-	s.q.RTable[s.q.Result].Written = append(s.q.RTable[s.q.Result].Written, c.Num)
-	var prev *plan.Target
-	for _, o := range out {
-		if o.Attno == at+1 {
-			prev = o
-		}
-	}
-	if len(t.Steps) > 0 {
-		return s.setPart(out, prev, rel, at, t, e)
-	}
-	if prev != nil {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column \"%s\"", c.Name)
-	}
-	if isDefault {
-		if c.Generated != "" {
-			return out, nil
-		}
-		d, err := s.defaultValue(rel, c)
-		if err != nil {
-			return nil, err
-		}
-		e = d
-	} else {
-		v, err := s.assign(e, c, int(t.Off))
-		if err != nil {
-			return nil, err
-		}
-		e = v
-	}
-	return append(out, &plan.Target{Expr: e, Name: c.Name, Attno: at + 1}), nil
-}
-
-// setPart assigns to an array element or slice, or to a jsonb member.
-func (s *scope) setPart(out []*plan.Target, prev *plan.Target, rel *catalog.Relation, at int, t *ast.ColumnTarget, e plan.Expr) ([]*plan.Target, error) {
-	b, c := s.b, &rel.Columns[at]
-	for i := range t.Steps {
-		if t.Steps[i].Kind == ast.StepField || t.Steps[i].Kind == ast.StepStar {
-			return nil, b.errorAt(int(t.Off), sqlerr.FeatureNotSupported, "assignment to a field of column \"%s\" is not supported", c.Name)
-		}
-	}
-	if _, ok := e.(*plan.SetToDefault); ok {
-		return nil, b.errorAt(int(t.Off), sqlerr.FeatureNotSupported, "cannot set an array element to DEFAULT")
-	}
-	var base plan.Expr = &plan.Var{Typed: plan.Typed{Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Loc: int(t.Off)}, RTE: s.targetRel, Attno: at + 1}
-	if prev != nil {
-		if sub, ok := prev.Expr.(*plan.Subscript); !ok || sub.Assign == nil {
-			return nil, sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column \"%s\"", c.Name)
-		}
-		base = prev.Expr
-	}
-	saved := s.kind
-	s.kind = kindUpdateTarget
-	f, err := s.subscript(base, t.Steps, int(t.Off))
-	s.kind = saved
-	if err != nil {
-		return nil, err
-	}
-	n := f.(*plan.Subscript)
-	want := n.Elem
-	if n.Slice {
-		want = n.Type
-	}
-	v, err := b.coerceTo(e, want, n.Typmod, coerceAssignment, plan.FormImplicitCast, -1)
-	if err != nil {
-		return nil, err
-	}
-	if v == nil {
-		return nil, b.errorAt(int(t.Off), sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, b.typeName(want), b.typeName(e.T().Type)).
-			WithHint("You will need to rewrite or cast the expression.")
-	}
-	n.Assign, n.Type, n.Typmod = v, c.Type, c.Typmod
-	if prev != nil {
-		prev.Expr = n
-		return out, nil
-	}
-	return append(out, &plan.Target{Expr: n, Name: c.Name, Attno: at + 1}), nil
 }
 
 // bindDelete is transformDeleteStmt.

@@ -372,12 +372,23 @@ func (s *scope) grouping(x *ast.Grouping) (plan.Expr, error) {
 		}
 		args = append(args, e)
 	}
-	if err := s.placeCheck(int(x.Off), "grouping operations"); err != nil {
+	n.Args = args
+	level := -1
+	for _, a := range args {
+		find(a, func(e plan.Expr) bool {
+			if v, ok := e.(*plan.Var); ok && (level < 0 || v.LevelsUp < level) {
+				level = v.LevelsUp
+			}
+			return false
+		})
+	}
+	n.LevelsUp = max(level, 0)
+	p := s.up(n.LevelsUp)
+	if err := p.placeCheck(int(x.Off), "grouping operations"); err != nil {
 		return nil, err
 	}
-	s.q.HasAggs = true
-	n.Args = args
-	s.groupings = append(s.groupings, n)
+	p.q.HasAggs = true
+	p.groupings = append(p.groupings, n)
 	return n, nil
 }
 
@@ -387,7 +398,7 @@ func (s *scope) finishGroupings() error {
 		for _, a := range p.Args {
 			at := -1
 			for i, g := range s.q.GroupBy {
-				if equalExpr(g, a) {
+				if equalExpr(shiftLevels(g, p.LevelsUp, 0), a) {
 					at = i
 				}
 			}

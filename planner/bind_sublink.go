@@ -271,6 +271,13 @@ func (s *scope) jsonSubscript(e plan.Expr, steps []ast.Step, loc int) (plan.Expr
 	n := &plan.Subscript{Typed: plan.Typed{Type: types.JSONBOID, Typmod: -1, Loc: loc}, Container: e, Elem: types.JSONBOID}
 	for i := range steps {
 		if steps[i].Kind == ast.StepSlice {
+			at := steps[i].Upper
+			if at == nil {
+				at = steps[i].Lower
+			}
+			if at != nil {
+				loc = int(at.Pos())
+			}
 			return nil, b.errorAt(loc, sqlerr.DatatypeMismatch, "jsonb subscript does not support slices")
 		}
 		x, err := s.ex(steps[i].Upper)

@@ -146,7 +146,11 @@ func (s *scope) compositeStar(c *ast.ColumnRef) plan.Expr {
 }
 
 func (s *scope) expandItem(out []*plan.Target, p *scope, it *nsItem, levels, loc int) []*plan.Target {
-	for i := range it.ncols(p.q) {
+	n := it.ncols(p.q)
+	if it.cols == nil {
+		n -= p.q.RTable[it.rte].Unstarred
+	}
+	for i := range n {
 		c := it.col(p.q, i)
 		if c.name == "" && p.q.RTable[it.rte].Kind == plan.RTERelation {
 			continue

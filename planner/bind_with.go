@@ -16,6 +16,8 @@ type withItem struct {
 	refs  int   // references to itself
 	bad   string
 	locs  []int // of the non-recursive term's columns
+	// extras are the columns that SEARCH and CYCLE add, nil for none.
+	extras *recursionExtras
 }
 
 // bindWith is transformWithClause. Items of WITH RECURSIVE are bound when first referred to, the others in order.
@@ -54,7 +56,12 @@ func (s *scope) bindCTE(it *withItem) error {
 		return nil
 	}
 	if it.def.Search != nil || it.def.Cycle != nil {
-		return s.b.errorAt(int(it.def.Off), sqlerr.FeatureNotSupported, "SEARCH and CYCLE clauses are not supported")
+		it.extras = &recursionExtras{s: s, it: it}
+		if c := it.def.Cycle; c != nil {
+			if err := it.extras.marks(c); err != nil {
+				return err
+			}
+		}
 	}
 	it.state = 1
 	child := s.newChild()
@@ -85,6 +92,11 @@ func (s *scope) bindCTE(it *withItem) error {
 		}
 	} else if err := s.checkRecursiveTypes(it, q); err != nil {
 		return err
+	}
+	if it.extras != nil {
+		if err := s.searchCycle(it, q); err != nil {
+			return err
+		}
 	}
 	it.state = 2
 	s.q.CTEs = append(s.q.CTEs, it.cte)
@@ -176,6 +188,10 @@ func (s *scope) useCTE(p *scope, it *withItem, levels int, x *ast.TableRef) (*pl
 	}
 	it.cte.Refs++
 	r := &plan.RTE{Kind: plan.RTECTE, Alias: it.cte.Name, CTE: it.cte, CTELevelsUp: levels, Cols: append([]plan.Column(nil), it.cte.Cols...), InFromCl: true}
+	if it.extras != nil && it.state == 1 {
+		added := it.extras.columns()
+		r.Cols, r.Unstarred = append(r.Cols, added...), len(added)
+	}
 	return r, s.applyAlias(r, x.Alias)
 }
 

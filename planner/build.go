@@ -52,7 +52,7 @@ func (b *builder) build(p *path) (plan.Node, *layout, error) {
 // relation builds the scan of a relation.
 func (b *builder) relation(p *path) (plan.Node, *layout, error) {
 	switch p.shape {
-	case shapeScan, shapeIndex:
+	case shapeScan, shapeIndex, shapeCurrent:
 		return b.tableScan(p)
 	case shapeVirtual:
 		return b.virtualScan(p)
@@ -119,6 +119,12 @@ func (b *builder) tableScan(p *path) (plan.Node, *layout, error) {
 		return nil, nil, err
 	}
 	rowID := b.r.rowIDs[p.rel.rte]
+	if p.shape == shapeCurrent {
+		n := &plan.CurrentRow{Rel: p.rel.table, Alias: p.rel.entry.Alias, Cursor: b.r.q.CurrentOf, Attnos: attrs, Filter: filter, RowID: rowID}
+		n.Cols = cols
+		setCost(&n.NodeBase, p)
+		return n, lay, nil
+	}
 	if p.shape == shapeScan {
 		n := &plan.Scan{Rel: p.rel.table, Alias: p.rel.entry.Alias, RTE: p.rel.rte, Attnos: attrs, Ranges: ranges, Reverse: p.reverse, Filter: filter, RowID: rowID}
 		n.Cols = cols

@@ -150,6 +150,14 @@ func (c *converter) convert(e plan.Expr) plan.Expr {
 		c.fail(sqlerr.Internal("DEFAULT in a plan"))
 		return e
 	case *plan.GroupingFunc:
+		if v.LevelsUp > 0 {
+			x, err := c.r.outer(v, v.LevelsUp)
+			if err != nil {
+				c.fail(err)
+				return e
+			}
+			return x
+		}
 		if g := c.r.groups; g == nil || g.sets == nil {
 			return c.r.ps.b.intConst(0, types.Int4OID)
 		}

@@ -27,6 +27,7 @@
 //	coerce.go     casts; common.go: common types; poly.go: polymorphic types
 //	resolve.go    functions; operator.go: operators
 //	scope.go      namespaces and column references
+//	cursor.go     what cursors need: row identities, plans that go backward
 //	bind_*.go     statement parts, in PostgreSQL's order
 //	walk.go equalquery.go  walking, mapping and comparing expressions
 //	inline_sqlfunc.go  calls of SQL functions replaced by their bodies

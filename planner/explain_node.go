@@ -202,6 +202,9 @@ func (x *explainer) leaf(d *xnode, n plan.Node) []string {
 			d.props = append(d.props, xprop{"One-Time Filter", []string{x.cond(p.Filter, nil)}})
 		}
 		return x.exprs(p.Exprs, nil)
+	case *plan.CurrentRow:
+		d.props = append(d.props, xprop{"TID Cond", []string{"CURRENT OF " + quoteIdent(p.Cursor)}})
+		return x.named(d, "Tid Scan", p.Alias, p.Cols, p.Filter)
 	case *plan.RecheckScan:
 		d.kind = "Recheck Scan"
 		return x.columnNames(p.Rel, "", p.Attnos, p.Cols)

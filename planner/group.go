@@ -43,18 +43,21 @@ func (r *root) collectAggs() []*plan.Aggref {
 // collectGroupings finds the GROUPING calls of this level.
 func (r *root) collectGroupings() []*plan.GroupingFunc {
 	var out []*plan.GroupingFunc
-	queryExprs(r.q, func(root plan.Expr) {
-		find(root, func(e plan.Expr) bool {
-			if g, ok := e.(*plan.GroupingFunc); ok {
-				for _, o := range out {
-					if equalExpr(o, g) {
-						return false
-					}
-				}
-				out = append(out, g)
-			}
+	deepExprs(r.q, 0, func(e plan.Expr, level int) bool {
+		g, ok := e.(*plan.GroupingFunc)
+		if !ok || g.LevelsUp != level {
 			return false
-		})
+		}
+		if level > 0 {
+			g = shiftGrouping(g, -level)
+		}
+		for _, o := range out {
+			if equalExpr(o, g) {
+				return false
+			}
+		}
+		out = append(out, g)
+		return false
 	})
 	return out
 }

@@ -22,77 +22,47 @@ type inliner struct {
 	b     *binder
 	depth int
 	calls []types.OID // user's functions called in the bodies
-	// written are the tables that the statement changes row by row: a volatile function would see the changes made so far.
-	written []types.OID
-	err     error
+	// runs: some volatile function is called as it is. Others that read tables then are, too: they see what it has changed.
+	runs bool
+	// within are the functions whose bodies are being replaced: a recursive one is called.
+	within []types.OID
+	err    error
 }
 
 // inlineFunctions returns q without calls of SQL functions; q itself when it has none.
 func (ps *planState) inlineFunctions(q *plan.Query) (*plan.Query, error) {
-	in := &inliner{b: ps.b, written: writtenTables(q)}
+	in := &inliner{b: ps.b, runs: changesData(q)}
 	ps.out.Calls = userCalls(q)
-	q, err := in.query(q)
+	n, err := in.query(q)
+	if err == nil && !in.runs && callsVolatile(n) {
+		in = &inliner{b: ps.b, runs: true}
+		n, err = in.query(q)
+	}
 	ps.out.Calls = append(ps.out.Calls, in.calls...)
-	return q, err
+	return n, err
 }
 
-// writtenTables are the tables that a statement changes, unless it is an INSERT of one row, which is computed before it is written.
-func writtenTables(q *plan.Query) []types.OID {
-	var out []types.OID
-	add := func(q *plan.Query) {
-		if q.Command != plan.CmdSelect && q.Result >= 0 && q.Result < len(q.RTable) && q.RTable[q.Result].Rel != nil {
-			out = append(out, q.RTable[q.Result].Rel.OID)
-		}
-	}
-	if q.Command != plan.CmdInsert || len(q.From) > 0 || len(q.Returning) > 0 || len(q.Values) > 1 {
-		add(q)
-	}
-	for _, c := range q.CTEs {
-		if c.Query != nil {
-			add(c.Query)
-		}
-	}
-	return out
-}
-
-// sees fails when a volatile function reads a table that the statement changes: inlined, it would not see the changes made so far.
-func (in *inliner) sees(p *pgdata.Proc, body *plan.Query) {
-	if p.Volatile != 'v' || len(in.written) == 0 || in.err != nil {
-		return
-	}
-	if rel := readsOne(body, in.written, 0); rel != "" {
-		in.err = sqlerr.Unsupported("the volatile SQL function \"%s\", which reads table \"%s\", in a statement that changes that table", p.Name, rel)
-	}
-}
-
-// readsOne names a table of the list that a query reads, "" for none.
-func readsOne(q *plan.Query, list []types.OID, depth int) string {
-	if depth > maxWalkDepth {
-		return ""
-	}
-	name := ""
-	for _, r := range q.RTable {
-		if r.Kind == plan.RTERelation && r.Rel != nil && slices.Contains(list, r.Rel.OID) {
-			return r.Rel.Name
-		}
-		if r.Sub != nil && name == "" {
-			name = readsOne(r.Sub, list, depth+1)
-		}
-	}
-	for _, c := range q.CTEs {
-		if c.Query != nil && name == "" {
-			name = readsOne(c.Query, list, depth+1)
-		}
-	}
-	queryExprs(q, func(root plan.Expr) {
-		find(root, func(e plan.Expr) bool {
-			if s, ok := e.(*plan.SubLink); ok && name == "" {
-				name = readsOne(s.Query, list, depth+1)
-			}
-			return name != ""
-		})
+// callsVolatile says whether a query calls a volatile user's function.
+func callsVolatile(q *plan.Query) bool {
+	return deepExprs(q, 0, func(e plan.Expr, _ int) bool {
+		x, ok := e.(*plan.FuncCall)
+		return ok && x.Func >= pgdata.FirstUserOID && x.Volatile == 'v'
 	})
-	return name
+}
+
+// changesData says whether a statement changes data, unless it is an INSERT of one row, which is computed before it is written.
+func changesData(q *plan.Query) bool {
+	for _, c := range q.CTEs {
+		if c.Query != nil && c.Query.Command != plan.CmdSelect {
+			return true
+		}
+	}
+	return q.Command != plan.CmdSelect && (q.Command != plan.CmdInsert || len(q.From) > 0 || len(q.Returning) > 0 || len(q.Values) > 1)
+}
+
+// reads says whether a query reads anything but its parameters.
+func reads(q *plan.Query) bool {
+	return len(q.RTable) > 0 || q.SetOp != nil || len(q.CTEs) > 0 || q.HasSubLinks
 }
 
 func (in *inliner) query(q *plan.Query) (*plan.Query, error) {
@@ -153,9 +123,11 @@ var bodyCache = boundCache[*plan.Query]{max: 2000}
 // body binds a function's body; the arguments are its Params. nil: it is not a single SELECT.
 func (in *inliner) body(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 	q := in.boundBody(p, x)
+	if q != nil && p.Volatile == 'v' && p.OID >= pgdata.FirstUserOID && in.runs && reads(q) {
+		return nil
+	}
 	if q != nil {
 		in.calls = append(in.calls, q.Calls...)
-		in.sees(p, q)
 	}
 	return q
 }
@@ -182,10 +154,10 @@ func (in *inliner) boundBody(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 			return q
 		}
 	}
-	if in.depth >= maxInlineDepth || in.b.env.ParseQuery == nil {
+	if in.depth >= maxInlineDepth || slices.Contains(in.within, p.OID) || in.b.env.ParseQuery == nil {
 		return nil
 	}
-	st, err := in.b.env.ParseQuery(bodyText(p))
+	st, err := in.b.env.ParseQuery(BodyText(p))
 	if err != nil {
 		return nil
 	}
@@ -201,9 +173,12 @@ func (in *inliner) boundBody(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 		return nil
 	}
 	if q.Command != plan.CmdSelect || !in.fits(q, x) {
+		if cacheable {
+			bodyCache.put(key, nil)
+		}
 		return nil
 	}
-	inner, calls := &inliner{b: in.b, depth: in.depth + 1}, userCalls(q)
+	inner, calls := &inliner{b: in.b, depth: in.depth + 1, within: append(in.within[:len(in.within):len(in.within)], p.OID)}, userCalls(q)
 	if q, err = inner.query(q); err != nil {
 		in.err = err
 		return nil
@@ -215,8 +190,8 @@ func (in *inliner) boundBody(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 	return q
 }
 
-// bodyText is the body as one SELECT.
-func bodyText(p *pgdata.Proc) string {
+// BodyText is the body as one SELECT.
+func BodyText(p *pgdata.Proc) string {
 	s := strings.TrimSpace(p.SQLBody)
 	switch {
 	case s == "":
@@ -566,8 +541,8 @@ func (in *inliner) called(e plan.Expr) (p *pgdata.Proc) {
 	return p
 }
 
-// Evaluable returns an expression without calls of SQL functions, for those who evaluate it without a plan. A function that is more
-// than an expression is refused.
+// Evaluable returns an expression without calls of SQL functions, for those who evaluate it without a plan. A user's function that
+// is more than an expression stays a call; another such is refused.
 func Evaluable(cat catalog.Reader, env *BindEnv, e plan.Expr) (plan.Expr, error) {
 	return (&binder{cat: cat, env: env, params: newParamState(nil), stored: true}).evaluable(e)
 }
@@ -589,6 +564,9 @@ func (b *binder) evaluable(e plan.Expr) (plan.Expr, error) {
 		}
 		n := in.call(f)
 		if n == x || find(n, hasSubLink) {
+			if p.OID >= pgdata.FirstUserOID { // the session runs it
+				return x
+			}
 			refused = p
 		}
 		return n

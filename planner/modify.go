@@ -328,9 +328,12 @@ func (r *root) insertValues() (plan.Node, error) {
 		for k, t := range q.Targets {
 			e := t.Expr
 			if rte >= 0 {
-				if v, ok := e.(*plan.Var); ok && v.RTE == rte {
-					e = row[v.Attno-1]
-				}
+				e = rewrite(e, func(x plan.Expr) plan.Expr {
+					if v, ok := x.(*plan.Var); ok && v.RTE == rte && v.LevelsUp == 0 {
+						return row[v.Attno-1]
+					}
+					return x
+				})
 			}
 			x, err := r.conv(f.expr(e), empty)
 			if err != nil {

@@ -179,6 +179,10 @@ func (r *root) adopt(child *root, quals []plan.Expr, anti bool) *jjoin {
 				n.LevelsUp--
 				return &n
 			}
+		case *plan.GroupingFunc:
+			if v.LevelsUp > level {
+				return shiftGrouping(v, -1)
+			}
 		}
 		return e
 	}

@@ -24,6 +24,7 @@ const (
 	shapeHash
 	shapeUnique
 	shapeFilter
+	shapeCurrent // the row that a cursor is on
 )
 
 // path is one way to produce the rows of some relations: a proposal that build turns into nodes.

@@ -70,6 +70,11 @@ func (r *root) tablePaths(b *baseRel) error {
 	b.tuples = r.tableRows(b.table)
 	b.rows = clampRows(b.tuples * r.selClauses2(b.clauses))
 	all := clauseExprs(b.clauses)
+	if r.q.CurrentOf != "" && b.rte == r.q.Result {
+		b.rows = 1
+		b.paths = append(b.paths, &path{shape: shapeCurrent, rels: rset(b.rte), rel: b, rows: 1, filter: all, all: all, scanned: 1, start: 0, total: costSeek})
+		return nil
+	}
 	for _, c := range b.table.Columns {
 		if !c.Dropped {
 			b.width += typeWidth(c.Type)

@@ -67,6 +67,7 @@ func Plan(cat catalog.Reader, env *BindEnv, q *plan.Query, info *ParamInfo, o Op
 	if err != nil {
 		return nil, err
 	}
+	p.RowWise = callsVolatile(q)
 	ps.survey(q, 0)
 	r := ps.newRoot(nil, q)
 	node, err := r.planTop()
@@ -78,7 +79,7 @@ func Plan(cat catalog.Reader, env *BindEnv, q *plan.Query, info *ParamInfo, o Op
 	if p.ReadOnly = q.Command == plan.CmdSelect && !p.Modifies() && !ps.locks(q, 0); p.Volatile {
 		p.ReadOnly = false
 	}
-	if !o.NoFast {
+	if !o.NoFast && len(userCalls(q)) == 0 { // a function may change the row that a fast path is at
 		p.Fast = ps.fastPath(node)
 	}
 	ps.plainColumns(node, 0)
@@ -161,7 +162,7 @@ func (ps *planState) surveyRel(q *plan.Query, i int, r *plan.RTE) {
 	}
 	need := r.Need
 	if need != 0 {
-		ps.out.Rights = append(ps.out.Rights, plan.Right{Rel: r.Rel.OID, Need: need, Role: r.Security, Cols: r.Written})
+		ps.out.Rights = append(ps.out.Rights, rightsOn(q, i))
 	}
 	if r.Rel.Unpopulated && i != q.Result {
 		ps.out.Unpopulated = r.Rel.Name
@@ -354,6 +355,10 @@ func rewriteLevels(e plan.Expr, delta int) plan.Expr {
 				n := *v
 				n.LevelsUp += delta
 				return &n
+			}
+		case *plan.GroupingFunc:
+			if v.LevelsUp > level {
+				return shiftGrouping(v, delta)
 			}
 		}
 		return x

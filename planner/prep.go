@@ -522,6 +522,9 @@ func (r *root) merge(rte int, child *root) (*jfrom, error) {
 				n.LevelsUp--
 				return &n
 			}
+			if g, ok := e.(*plan.GroupingFunc); ok && g.LevelsUp > level {
+				return shiftGrouping(g, -1)
+			}
 			return e
 		}
 		switch {

@@ -64,6 +64,7 @@ type scope struct {
 	targetRel            int            // RTE of the table an INSERT or UPDATE writes, -1 none
 	domain               *plan.CaseTest // VALUE in a domain check
 	view                 *viewTarget    // the updatable view a statement writes through
+	asked                plan.Expr      // the WHERE of such a statement, without the view's own conditions
 	resolveUnk           bool           // an outer context does not give unknown targets a type
 	groupings            []*plan.GroupingFunc
 }
@@ -408,10 +409,7 @@ func joinDots(parts []string) string {
 
 // missingTable is errorMissingRTE.
 func (s *scope) missingTable(schema, name string, loc int) error {
-	full := name
-	if schema != "" {
-		full = schema + "." + name
-	}
+	full := name // without its schema, as PostgreSQL says it
 	for p := s; p != nil; p = p.parent {
 		for i, r := range p.rtes() {
 			if r.Kind == plan.RTEJoin && r.Alias == "" {

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"herd/planner/plan"
 	"herd/sql/catalog"
 	"herd/sql/sqlerr"
@@ -12,6 +14,9 @@ type viewTarget struct {
 	base   *catalog.Relation
 	attnos []int // for each view column the attribute number in base, 0 = not a plain column
 	quals  plan.Expr
+	reads  []int16     // columns of base that the view's query reads
+	under  *viewTarget // the view below, nil when this one is over a table
+	rte    *plan.RTE   // that stands for the view's rights in the statement
 }
 
 // updatable resolves a simple view over one table, through views over views. It returns nil and a reason when the view is not one.
@@ -36,6 +41,7 @@ func (b *binder) updatable(view *catalog.Relation, depth int) (*viewTarget, stri
 		}
 		t.attnos = append(t.attnos, n)
 	}
+	t.reads = usedColumns(q, ref.RTE)
 	if rte.Rel.Kind != catalog.KindView {
 		return t, "", nil
 	}
@@ -65,7 +71,7 @@ func (b *binder) updatable(view *catalog.Relation, depth int) (*viewTarget, stri
 			t.attnos[i] = inner.attnos[a-1]
 		}
 	}
-	t.base = inner.base
+	t.base, t.under = inner.base, inner
 	t.quals = andExprs(append(splitAnd(nil, inner.quals), splitAnd(nil, t.quals)...))
 	return t, "", nil
 }
@@ -125,4 +131,40 @@ func (s *scope) viewItem(t *viewTarget, rte int) (*nsItem, error) {
 		it.cols = append(it.cols, nsColumn{name: c.Name, rte: rte, attno: t.attnos[i], typ: r.Cols[t.attnos[i]-1].Typed})
 	}
 	return it, nil
+}
+
+// viewRights says which rights a statement through a view needs on the columns of the views and of their table; reads says that it
+// reads columns otherwise than by an expression.
+func (s *scope) viewRights(reads bool) {
+	q := *s.q
+	q.Where = s.asked
+	base := s.q.RTable[q.Result]
+	used := usedColumns(&q, q.Result)
+	reads = reads || len(used) > 0
+	for v := s.view; v != nil; v = v.under {
+		v.rte.Written, v.rte.Updated = v.columns(base.Written), v.columns(base.Updated)
+		if reads {
+			v.rte.Need |= plan.RightSelect
+			v.rte.Read = v.columns(used)
+		}
+		if below := v.under; below != nil {
+			below.rte.Read = append(below.rte.Read, v.reads...)
+		} else {
+			base.Read = v.reads
+		}
+	}
+	if reads {
+		base.Need |= plan.RightSelect
+	}
+}
+
+// columns are the numbers of the view's columns that are columns of the table.
+func (t *viewTarget) columns(base []int16) []int16 {
+	var out []int16
+	for i, a := range t.attnos {
+		if a > 0 && slices.Contains(base, int16(a)) {
+			out = append(out, int16(i+1))
+		}
+	}
+	return out
 }

@@ -48,6 +48,9 @@ func (r *root) planSelect() (plan.Node, error) {
 			return nil, sqlerr.Unsupported("row locking of the rows of subquery or view \"%s\"", rte.Alias)
 		}
 	}
+	for _, rte := range r.q.RowIDs {
+		r.needRowID(rte)
+	}
 	grouped := r.grouped()
 	if grouped {
 		r.moveHaving()
@@ -126,7 +129,7 @@ func (r *root) collectAttrs(g *region) {
 // noteAttr records a column of this level.
 func (r *root) noteAttr(e plan.Expr, level int) bool {
 	v, ok := e.(*plan.Var)
-	if !ok || v.LevelsUp != level || v.RTE >= len(r.attrs) {
+	if !ok || v.LevelsUp != level || v.RTE >= len(r.attrs) || v.Attno == rowIDAttno {
 		return false
 	}
 	if v.Attno == 0 {
@@ -500,7 +503,7 @@ func (r *root) project(n plan.Node, lay *layout, all bool) (plan.Node, *layout, 
 		base.Width += typeWidth(cols[i].Type)
 	}
 	if srf {
-		s := &plan.ProjectSet{Exprs: exprs}
+		s := &plan.ProjectSet{Exprs: sharedSets(exprs)}
 		s.NodeBase, s.Input = base, n
 		s.Rows *= 10
 		return s, out, nil
@@ -517,6 +520,28 @@ func noSlots(list []plan.Expr) bool {
 		}
 	}
 	return true
+}
+
+// sharedSets makes equal set-returning calls one and the same node: they are called once.
+func sharedSets(exprs []plan.Expr) []plan.Expr {
+	var calls []plan.Expr
+	out := make([]plan.Expr, len(exprs))
+	for i, e := range exprs {
+		out[i] = rewrite(e, func(x plan.Expr) plan.Expr {
+			f, ok := x.(*plan.FuncCall)
+			if !ok || !f.RetSet {
+				return x
+			}
+			for _, c := range calls {
+				if equalExpr(c, x) {
+					return c
+				}
+			}
+			calls = append(calls, x)
+			return x
+		})
+	}
+	return out
 }
 
 func sameColumns(exprs []plan.Expr, n int) bool {

@@ -469,7 +469,7 @@ func equalRare(a, b plan.Expr) bool {
 			equalList(x.Args, y.Args) && equalList(x.Direct, y.Direct) && equalExpr(x.Filter, y.Filter) && equalKeys(x.OrderBy, y.OrderBy)
 	case *plan.GroupingFunc:
 		y, ok := b.(*plan.GroupingFunc)
-		return ok && equalList(x.Args, y.Args)
+		return ok && x.LevelsUp == y.LevelsUp && equalList(x.Args, y.Args)
 	case *plan.WindowFunc:
 		y, ok := b.(*plan.WindowFunc)
 		return ok && x.Func == y.Func && x.Window == y.Window && x.Star == y.Star && equalList(x.Args, y.Args) && equalExpr(x.Filter, y.Filter)

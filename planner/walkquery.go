@@ -299,6 +299,21 @@ func shiftNode(x plan.Expr, min, delta int) plan.Expr {
 			n.LevelsUp += delta
 			return &n
 		}
+	case *plan.GroupingFunc:
+		if v.LevelsUp >= min && v.LevelsUp > 0 {
+			return shiftGrouping(v, delta)
+		}
 	}
 	return x
+}
+
+// shiftGrouping moves a GROUPING call and its arguments, which other walks leave alone, delta levels.
+func shiftGrouping(g *plan.GroupingFunc, delta int) *plan.GroupingFunc {
+	n := *g
+	n.LevelsUp += delta
+	n.Args = make([]plan.Expr, len(g.Args))
+	for i, a := range g.Args {
+		n.Args[i] = shiftLevels(a, delta, g.LevelsUp)
+	}
+	return &n
 }

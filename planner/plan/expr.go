@@ -65,6 +65,7 @@ type FuncCall struct {
 	Strict    bool
 	Form      CallForm  // for deparse: how the user wrote it
 	InputColl types.OID // collation the function computes with
+	OutNames  []string  // of the fields of a record result, where the function declares them
 }
 
 // CallForm tells deparse how a call is shown.
@@ -321,8 +322,9 @@ type Aggref struct {
 // GroupingFunc is GROUPING(...): Refs are indexes into the GROUP BY list.
 type GroupingFunc struct {
 	Typed
-	Refs []int
-	Args []Expr // as written; nil in a physical plan
+	Refs     []int
+	Args     []Expr // as written; nil in a physical plan
+	LevelsUp int    // of the query whose grouping is meant
 }
 
 // WindowFunc is a call with OVER; Window indexes Query.Windows.

@@ -47,6 +47,7 @@ type Plan struct {
 	Calls      []types.OID // user's functions that the statement calls: the current user needs EXECUTE
 	Tables     []TableLock // relations with the table lock each needs while the plan runs
 	Volatile   bool
+	RowWise    bool // volatile functions of the user's are called as they are: they see what was done for the row before
 	// Unpopulated names a materialized view without rows to read, "" for none.
 	Unpopulated string
 	CustomOnly  bool
@@ -76,9 +77,11 @@ type Dependency struct {
 // Right is a privilege the executor checks.
 type Right struct {
 	Rel  types.OID
-	Cols []int16
 	Need uint32    // ACL bits
 	Role types.OID // 0 current user
+	// ByColumn says that columns of the relation have rights of their own; then Read, Inserted and Updated are those the statement uses.
+	ByColumn                bool
+	Read, Inserted, Updated []int16
 }
 
 // InitPlan computes ExecParams once.
@@ -368,6 +371,18 @@ type RecheckScan struct {
 	RowID  bool
 	// Col is the first input column of the original row that holds this relation's columns when it is not a locked one.
 	Col int
+}
+
+// CurrentRow yields the row that a cursor is on: WHERE CURRENT OF.
+type CurrentRow struct {
+	NodeBase
+	leaf
+	Rel    *catalog.Relation
+	Alias  string
+	Cursor string
+	Attnos []int16
+	Filter Expr
+	RowID  bool
 }
 
 // ModifyTable runs INSERT, UPDATE, DELETE, MERGE. Input rows: INSERT: the full row in attribute order (all live columns);

@@ -52,6 +52,9 @@ type Query struct {
 	InsertCols []int // attnums in the order of Targets (INSERT: Targets give the full column list after defaults)
 	Overriding byte  // 0, 's' system value, 'u' user value
 	CanSetTag  bool
+	CurrentOf  string // UPDATE, DELETE: the cursor whose current row is meant, "" none
+	RowIDs     []int  // SELECT of a cursor: RTEs whose row identities its last targets are
+	RowResult  bool   // the last statement of a SQL function: its columns are one row value
 
 	// Deps are the objects the query was bound against, Missed the names that were looked up in vain (top query only).
 	Deps, Missed []Dependency
@@ -109,8 +112,11 @@ type RTE struct {
 	Lateral     bool
 	Security    types.OID // checked-as role for views' relations, 0 = the current user
 	Need        uint32    // rights the statement needs on Rel: Right* bits
-	Written     []int16   // columns an INSERT or UPDATE assigns, for column rights
+	Written     []int16   // columns an INSERT gives values, for column rights
+	Updated     []int16   // columns that SET assigns, likewise
+	Read        []int16   // columns read, when it is not to be seen from the expressions
 	InFromCl    bool
+	Unstarred   int   // how many of the last columns * leaves out
 	Locked      uint8 // strength in which an outer query locks the rows of Sub, 0 none
 }
 
@@ -151,6 +157,7 @@ type Target struct {
 	Name    string
 	Junk    bool
 	Attno   int       // INSERT/UPDATE: attribute number assigned
+	Parts   bool      // UPDATE: parts of the column are assigned, others may follow
 	OrigRel types.OID // relation and column it comes from, for RowDescription
 	OrigCol int16
 }

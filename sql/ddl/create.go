@@ -25,6 +25,8 @@ type tableBuild struct {
 	names map[string]bool
 	// generated are the columns that are or will be generated.
 	generatedCols map[string]bool
+	// comments are copied when the table exists.
+	comments []pendingComment
 }
 
 // pendingDeps are references of a column's default (Attno) or of a constraint (Name).
@@ -199,6 +201,9 @@ func (x *executor) finishTable(b *tableBuild) error {
 	if err := x.writeDeps(b.rel, b.deps); err != nil {
 		return err
 	}
+	if err := x.addComments(b); err != nil {
+		return err
+	}
 	return x.addKeys(b)
 }
 
@@ -244,134 +249,6 @@ func (x *executor) writeDeps(rel *catalog.Relation, list []pendingDeps) error {
 		if err := x.Writer.ReplaceDependencies(class, id, deps); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// like copies columns, and what the options say, from another table.
-func (b *tableBuild) like(l *ast.LikeClause) error {
-	src, err := b.x.find(l.Table)
-	if err != nil {
-		return err
-	}
-	if src == nil {
-		return b.x.at(l.Off, sqlerr.UndefinedTable, "relation \"%s\" does not exist", l.Table.String())
-	}
-	switch src.Kind {
-	case catalog.KindTable, catalog.KindView, catalog.KindMatView, catalog.KindComposite:
-	default:
-		return b.x.at(l.Off, sqlerr.WrongObjectType, "relation \"%s\" is invalid in LIKE clause", src.Name)
-	}
-	if l.Options&(ast.LikeIdentity|ast.LikeStatistics|ast.LikeComments) != 0 && l.Options&ast.LikeIdentity != 0 && hasIdentity(src) {
-		return sqlerr.Unsupported("LIKE INCLUDING IDENTITY")
-	}
-	attno := map[int16]int16{}
-	for i := range src.Columns {
-		c := src.Columns[i]
-		if c.Dropped {
-			continue
-		}
-		n := catalog.Column{Num: int16(len(b.rel.Columns) + 1), Name: c.Name, Type: c.Type, Typmod: c.Typmod, Collation: c.Collation, Dims: c.Dims, NotNull: c.NotNull}
-		if err := b.freeColumn(n.Name); err != nil {
-			return err
-		}
-		attno[c.Num] = n.Num
-		if l.Options&ast.LikeDefaults != 0 {
-			n.Default = c.Default
-		}
-		b.rel.Columns = append(b.rel.Columns, n)
-	}
-	return b.likeParts(src, l.Options, attno)
-}
-
-func hasIdentity(rel *catalog.Relation) bool {
-	for i := range rel.Columns {
-		if rel.Columns[i].Identity != 0 && !rel.Columns[i].Dropped {
-			return true
-		}
-	}
-	return false
-}
-
-// likeParts copies generated columns, checks and indexes. Texts name columns, and names are the same.
-func (b *tableBuild) likeParts(src *catalog.Relation, o ast.LikeOptions, attno map[int16]int16) error {
-	for from, to := range attno {
-		c, n := src.Column(from), &b.rel.Columns[to-1]
-		if o&ast.LikeGenerated != 0 && c.Generated != "" {
-			n.Generated, n.Default = c.Generated, ""
-		}
-		if n.Default != "" || n.Generated != "" {
-			if err := b.storedDeps(to); err != nil {
-				return err
-			}
-		}
-	}
-	if o&ast.LikeConstraints != 0 {
-		for _, k := range src.Constraints {
-			if k.Type == 'c' {
-				if err := b.storedCheck(k); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if o&ast.LikeIndexes == 0 {
-		return nil
-	}
-	for _, ix := range src.AllIndexes() {
-		if err := b.likeIndex(src, ix, attno); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *tableBuild) likeIndex(src *catalog.Relation, ix *catalog.Index, attno map[int16]int16) error {
-	c := *ix
-	c.OID, c.Tree, c.Constraint, c.Rel, c.State = 0, 0, 0, 0, catalog.IndexValid
-	c.Keys = append([]catalog.IndexKey(nil), ix.Keys...)
-	c.Include = nil
-	// The index as a relation has names for its columns, those of expressions included.
-	named, err := b.x.reader().RelationByName(src.Schema, ix.Name)
-	if err != nil {
-		return err
-	}
-	parts := make([]string, 0, len(c.Keys))
-	for i := range c.Keys {
-		if named != nil && i < len(named.Columns) {
-			parts = append(parts, named.Columns[i].Name)
-		}
-		if c.Keys[i].Attno > 0 {
-			c.Keys[i].Attno = attno[c.Keys[i].Attno]
-		}
-	}
-	for _, n := range ix.Include {
-		c.Include = append(c.Include, attno[n])
-	}
-	label, typ := "idx", byte(0)
-	switch {
-	case ix.Primary:
-		label, typ, parts = "pkey", 'p', nil
-	case ix.Constraint != 0:
-		label, typ = "key", 'u'
-	}
-	name, err := b.x.chooseName(b.rel, parts, label, b.names)
-	if err != nil {
-		return err
-	}
-	c.Name = name
-	b.names[name] = true
-	if c.Primary {
-		b.rel.PrimaryKey = &c
-	} else {
-		b.rel.Indexes = append(b.rel.Indexes, &c)
-	}
-	if typ != 0 {
-		k := &catalog.Constraint{Name: name, Type: typ, Validated: true, Deferrable: ix.Deferrable, InitiallyDeferred: ix.InitiallyDeferred}
-		for _, key := range c.Keys {
-			k.Cols = append(k.Cols, key.Attno)
-		}
-		b.rel.Constraints = append(b.rel.Constraints, k)
 	}
 	return nil
 }

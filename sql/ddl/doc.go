@@ -20,7 +20,7 @@
 //
 //	env.go         Env, Execute: the switch over statements
 //	lookup.go      names, rights, locks
-//	create.go      CREATE TABLE
+//	create.go      CREATE TABLE; like.go: its LIKE
 //	column.go      column definitions, defaults, identity, serial
 //	constraint.go  PRIMARY KEY, UNIQUE, CHECK
 //	foreignkey.go  FOREIGN KEY

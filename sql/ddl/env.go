@@ -58,6 +58,9 @@ type Env struct {
 	// OnTemp tells the session about a new temporary table and what COMMIT does with it.
 	OnTemp func(rel types.OID, action ast.OnCommit)
 
+	// CheckBody reads the body of a function in language SQL and, with bind, binds its statements; nil: bodies are not checked.
+	CheckBody func(p *catalog.Proc, bind bool) error
+
 	Notice func(*sqlerr.Error)
 	// Query runs a query of the statement (CREATE TABLE AS: an INSERT) in the current transaction and returns its row count.
 	Query func(st ast.Stmt) (int64, error)

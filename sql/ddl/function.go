@@ -11,7 +11,7 @@ import (
 	"herd/sql/types"
 )
 
-// createFunction is CREATE FUNCTION in language SQL, whose body is one SELECT: the planner puts it in the place of its calls.
+// createFunction is CREATE FUNCTION in language SQL.
 func (x *executor) createFunction(s *ast.CreateFunction) error {
 	if s.Procedure {
 		return sqlerr.Unsupported("CREATE PROCEDURE")
@@ -70,19 +70,15 @@ func (x *executor) functionBody(p *catalog.Proc, s *ast.CreateFunction) error {
 	if len(s.Body) > 1 {
 		return sqlerr.New(sqlerr.InvalidFunctionDefinition, "only one AS item needed for language \"sql\"")
 	}
-	st, err := x.Bind.ParseQuery(s.Body[0])
-	if err != nil {
-		return x.bodyError(s.Body[0], err)
-	}
-	if _, ok := st.(*ast.Select); !ok {
-		return sqlerr.Unsupported("a SQL function whose body is not one SELECT")
-	}
 	p.Src = s.Body[0]
 	return nil
 }
 
 // bodyError moves the position of an error in a body to where the body stands in the statement, if it stands there as it is.
 func (x *executor) bodyError(body string, err error) error {
+	if err == nil {
+		return nil
+	}
 	e := sqlerr.From(err)
 	at := strings.Index(x.text, body)
 	if e.Position == 0 {
@@ -293,39 +289,32 @@ func (x *executor) signature(p *catalog.Proc) string {
 	return s
 }
 
-// tryFunction plans a call, which finds errors in the body.
+// tryFunction binds the statements of the body, unless check_function_bodies is off.
 func (x *executor) tryFunction(p *catalog.Proc) error {
-	var b strings.Builder
-	b.WriteString("SELECT " + catalog.QuoteQualified(x.schemaName(p.Namespace), p.Name) + "(")
-	for i, t := range p.ArgTypes {
+	if x.CheckBody == nil {
+		return nil
+	}
+	for _, t := range p.ArgTypes {
 		typ, err := x.typeInfo(t)
 		if err != nil {
 			return err
 		}
-		if typ.Type == 'p' {
-			return nil // the body is bound for the types of each call
+		if typ.Type == 'p' && t != types.RecordOID {
+			return x.bodyWhere(p, x.CheckBody(p, false)) // the body is bound for the types of each call
 		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if p.Variadic != 0 && i == len(p.ArgTypes)-1 {
-			b.WriteString("VARIADIC ")
-		}
-		b.WriteString("NULL::" + catalog.QuoteQualified(x.schemaName(typ.Namespace), typ.Name))
 	}
-	b.WriteString(")")
-	st, err := x.Bind.ParseQuery(b.String())
-	if err != nil {
+	return x.bodyWhere(p, x.CheckBody(p, true))
+}
+
+// bodyWhere says where an error of a body is: at its place in the statement, or in the function.
+func (x *executor) bodyWhere(p *catalog.Proc, err error) error {
+	if err == nil {
+		return nil
+	}
+	if err = x.bodyError(p.Src, err); sqlerr.From(err).Position != 0 {
 		return err
 	}
-	env := *x.Bind
-	env.Text = ""
-	q, info, err := planner.Bind(x.reader(), &env, st, nil)
-	if err != nil {
-		return err
-	}
-	_, err = planner.Plan(x.reader(), &env, q, info, planner.Options{})
-	return err
+	return sqlerr.From(err).WithWhere("SQL function \"%s\"", p.Name)
 }
 
 // functionNamed finds the function that a statement names: by its argument types, or by its name alone when that is enough.

@@ -80,6 +80,8 @@ func (s *State) buildMore(n plan.Node) (Operator, error) {
 		return s.buildLockRows(n)
 	case *plan.RecheckScan:
 		return s.buildRecheckScan(n)
+	case *plan.CurrentRow:
+		return s.buildCurrentRow(n)
 	case *plan.ModifyTable:
 		return s.buildModify(n)
 	}

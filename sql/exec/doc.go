@@ -34,6 +34,7 @@
 //	tablesum.go           checksums of tables
 //	spill.go tape.go sorter.go partition.go  what every operator spills with: files of records, tuples in sequence, sorted runs, hash partitions
 //	store.go       Store: rows that outlive a statement's batches
+//	currentrow.go  WHERE CURRENT OF; owncommand.go: a statement that is several commands
 //	keys.go keytable.go inttable.go  grouping and sorting keys as bytes; the hash tables over them
 //	keyrange.go    key ranges of scans
 //	index.go       entries of secondary indexes

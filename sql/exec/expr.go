@@ -2,6 +2,7 @@ package exec
 
 import (
 	"herd/planner/plan"
+	"herd/sql/catalog/pgdata"
 	"herd/sql/funcs"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
@@ -252,11 +253,20 @@ func argFields(args []plan.Expr) [][]string {
 			}
 			a = r.Arg
 		}
-		if r, ok := a.(*plan.RowExpr); ok && len(r.Names) == len(r.Args) && len(r.Names) > 0 {
+		var names []string
+		switch r := a.(type) {
+		case *plan.RowExpr:
+			if len(r.Names) == len(r.Args) {
+				names = r.Names
+			}
+		case *plan.FuncCall:
+			names = r.OutNames
+		}
+		if len(names) > 0 {
 			if out == nil {
 				out = make([][]string, len(args))
 			}
-			out[i] = r.Names
+			out[i] = names
 		}
 	}
 	return out
@@ -277,6 +287,9 @@ func (c *compiler) kernelCall(fn types.OID, args []plan.Expr, t plan.Typed, coll
 // lookupKernel finds the implementation of a function: 0A000 with its signature when there is none.
 func lookupKernel(ci funcs.CallInfo) (funcs.Kernel, error) {
 	k, ok := funcs.Lookup(ci)
+	if !ok && ci.Func >= pgdata.FirstUserOID {
+		return funcs.SQLKernel(ci), nil
+	}
 	if !ok {
 		return nil, sqlerr.Unsupported("function %s", funcs.Signature(ci.Func, ci.ArgTypes))
 	}

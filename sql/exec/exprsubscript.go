@@ -50,9 +50,6 @@ func (c *compiler) subscript(e *plan.Subscript) (program, error) {
 			return nil, err
 		}
 	}
-	if p.json && p.assign != nil {
-		return nil, sqlerr.Unsupported("assignment to a jsonb subscript")
-	}
 	p.uv, p.lv = make([]*vec.Vector, len(p.upper)), make([]*vec.Vector, len(p.lower))
 	return p, nil
 }
@@ -91,6 +88,8 @@ func (p *subscriptProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
 		}
 		var d types.Datum
 		switch {
+		case p.assign != nil && p.json:
+			d, err = p.storeJSON(v.Datum(i), av.Datum(i), i)
 		case p.assign != nil:
 			d, err = p.store(v.Datum(i), av.Datum(i), i)
 		case p.json:
@@ -223,7 +222,7 @@ func (p *subscriptProg) fetchSlice(d types.Datum, i int) (types.Datum, error) {
 
 // store is UPDATE SET a[i] = x: a one-dimensional array grows as needed; elements between are NULL.
 func (p *subscriptProg) store(d, x types.Datum, i int) (types.Datum, error) {
-	hi, hiGiven, ok := subscripts(p.uv, i)
+	hi, _, ok := subscripts(p.uv, i)
 	lo, _, ok2 := subscripts(p.lv, i)
 	if !ok || !ok2 {
 		return types.NullDatum, sqlerr.New(sqlerr.NullValueNotAllowed, "array subscript in assignment must not be null")
@@ -236,7 +235,7 @@ func (p *subscriptProg) store(d, x types.Datum, i int) (types.Datum, error) {
 		if x.Null {
 			return d, nil
 		}
-		return p.storeSlice(a, types.ReadArray(x.B), lo, hi, hiGiven)
+		return p.storeSlice(a, types.ReadArray(x.B), lo, hi)
 	}
 	if a.NDim() > 1 || len(hi) > 1 {
 		return p.storeDeep(a, hi, x)
@@ -286,7 +285,7 @@ func (p *subscriptProg) storeDeep(a types.Array, ix []int, x types.Datum) (types
 	for k := range ix {
 		off := ix[k] - lowers[k]
 		if off < 0 || off >= lens[k] {
-			return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "array subscript out of range")
+			return types.NullDatum, errSubscriptRange()
 		}
 		at = at*lens[k] + off
 	}
@@ -306,35 +305,4 @@ func (p *subscriptProg) storeDeep(a types.Array, ix []int, x types.Datum) (types
 		}
 	}
 	return types.Bytes(b.Buf), nil
-}
-
-// storeSlice assigns a[lo:hi] of a one-dimensional array.
-func (p *subscriptProg) storeSlice(a, x types.Array, lo, hi []int, hiGiven []bool) (types.Datum, error) {
-	if a.NDim() > 1 || len(hi) > 1 {
-		return types.NullDatum, sqlerr.Unsupported("assignment to a slice of a multidimensional array")
-	}
-	first, n := 1, 0
-	if a.NDim() == 1 {
-		first, n = a.Lower(0), a.Dim(0)
-	}
-	l := first
-	if len(lo) > 0 && len(p.lv) > 0 && p.lv[0] != nil {
-		l = lo[0]
-	}
-	h := first + n - 1
-	if hiGiven[0] {
-		h = hi[0]
-	} else if n == 0 {
-		return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "array slice subscript must provide both boundaries").
-			WithDetail("When assigning to a slice of an empty array value, slice boundaries must be fully specified.")
-	}
-	want := h - l + 1
-	if want < 0 {
-		return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "upper bound cannot be less than lower bound")
-	}
-	vals := x.Datums()
-	if len(vals) < want {
-		return types.NullDatum, sqlerr.New(sqlerr.ArraySubscriptError, "source array too small")
-	}
-	return p.splice(a, first, n, l, vals[:want])
 }

@@ -1,7 +1,10 @@
 package exec
 
 import (
+	"slices"
+
 	"herd/planner/plan"
+	"herd/sql/catalog/pgdata"
 	"herd/sql/funcs"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
@@ -24,6 +27,12 @@ type setCall struct {
 func (c *compiler) setCall(e *plan.FuncCall, colTypes []types.OID, names []string) (*setCall, error) {
 	ci := funcs.CallInfo{Func: e.Func, ArgTypes: argTypes(e.Args), Result: e.Type, Typmod: e.Typmod, Collation: e.InputColl, Variadic: e.Variadic, Columns: colTypes, ColumnNames: names}
 	start, ok := funcs.LookupSet(ci)
+	if !ok && e.Func >= pgdata.FirstUserOID {
+		if len(colTypes) == 1 && colTypes[0] == e.Type { // in a select list: a row is one value there
+			ci.Columns = nil
+		}
+		start, ok = funcs.SQLSet(ci, !e.RetSet), true
+	}
 	if !ok {
 		return nil, sqlerr.Unsupported("set-returning function %s", funcs.Signature(e.Func, ci.ArgTypes))
 	}
@@ -117,7 +126,7 @@ func (s *State) buildFunctionScan(n *plan.FunctionScan) (Operator, error) {
 		}
 		at += cols
 		sc := scanCall{cols: cols, types: ts}
-		if f, ok := e.(*plan.FuncCall); ok && (f.RetSet || funcs.SetExists(f.Func)) {
+		if f, ok := e.(*plan.FuncCall); ok && (f.RetSet || funcs.SetExists(f.Func) || f.Func >= pgdata.FirstUserOID && f.Type == types.RecordOID) {
 			set, err := c.setCall(f, ts, names)
 			if err != nil {
 				return nil, err
@@ -323,9 +332,12 @@ func (s *State) buildProjectSet(n *plan.ProjectSet) (Operator, error) {
 	return s.stackSets(in, n)
 }
 
-// topLevelSets says whether set-returning calls occur as whole expressions only.
+// topLevelSets says whether set-returning calls occur as whole expressions only, each once.
 func topLevelSets(es []plan.Expr) bool {
-	for _, e := range es {
+	for i, e := range es {
+		if isSetCall(e) && slices.Contains(es[:i], e) {
+			return false
+		}
 		top := isSetCall(e)
 		children(e, func(x plan.Expr) {
 			if hasSetCall(x) {
@@ -359,7 +371,7 @@ func (s *State) stackSets(in Operator, n *plan.ProjectSet) (Operator, error) {
 		var ready []plan.Expr
 		var find func(e plan.Expr)
 		find = func(e plan.Expr) {
-			if done[e] != nil {
+			if done[e] != nil || slices.Contains(ready, e) {
 				return
 			}
 			before := len(ready)

@@ -124,9 +124,8 @@ func (o *modifyOp) mergeMode(a *mergeProg, values []types.Datum, rowID []byte) (
 
 // changedByUs says whether the command at hand has changed the row already.
 func (o *modifyOp) changedByUs(key []byte) bool {
-	tx := o.w.tx()
-	_, cmd, own, _ := tx.Newest().GetOwn(o.w.tree(), key)
-	return own && cmd == tx.Command()
+	_, cmd, own, _ := o.w.tx().Newest().GetOwn(o.w.tree(), key)
+	return own && o.st.own(cmd)
 }
 
 // mergeMatched updates or deletes the row, which is locked.

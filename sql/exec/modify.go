@@ -105,7 +105,7 @@ func (o *modifyOp) Close() error {
 // Next changes rows for at most want input rows when there is RETURNING, for all of them otherwise.
 func (o *modifyOp) Next(want int) (*vec.Batch, error) {
 	if o.returning == nil {
-		want = vec.MaxRows
+		want = o.st.most()
 	}
 	for {
 		b, err := o.in.Next(want)
@@ -197,8 +197,10 @@ func (o *modifyOp) target(rowID []byte, mode lock.Mode) (key, old []byte, moved,
 	for {
 		newest := tx.Newest()
 		_, cmd, own, deleted := newest.GetOwn(tree, key)
-		if own && cmd == tx.Command() {
-			return key, nil, false, false, nil
+		if own {
+			if mine, err := o.st.changed(cmd, word); mine || err != nil {
+				return key, nil, false, false, err
+			}
 		}
 		var ok bool
 		if old, ok, err = newest.Get(tree, key); err != nil {
@@ -345,6 +347,7 @@ func (o *modifyOp) delete(b *vec.Batch, i int) error {
 // changed counts a row and keeps it for RETURNING: r is the new version, or the deleted one.
 func (o *modifyOp) changed(r []byte, cols []*vec.Vector, i int) error {
 	o.count++
+	o.st.noteCommand()
 	if o.returning == nil {
 		return nil
 	}
@@ -470,7 +473,7 @@ func (p *conflictProg) resolve(o *modifyOp, r []byte, cols []*vec.Vector, i int)
 		if !ok {
 			continue // deleted before the lock was granted: look again
 		}
-		if _, cmd, own, _ := newest.GetOwn(w.tree(), key); own && cmd == tx.Command() {
+		if _, cmd, own, _ := newest.GetOwn(w.tree(), key); own && o.st.own(cmd) {
 			return false, sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
 				WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 		}

@@ -32,12 +32,12 @@ type State struct {
 	// setCount numbers the calls of setExecParam, setAt has that of each param's last one.
 	setCount uint64
 	setAt    []uint64
-	initOf  []int // exec param -> init plan, -1 none
-	inits   []*initPlan
-	ctes    []*cteState
-	subs    []*subPlanProg
-	works   map[*plan.RecursiveUnion]*recursiveOp
-	writers map[*plan.ModifyTable]*tableWriter
+	initOf   []int // exec param -> init plan, -1 none
+	inits    []*initPlan
+	ctes     []*cteState
+	subs     []*subPlanProg
+	works    map[*plan.RecursiveUnion]*recursiveOp
+	writers  map[*plan.ModifyTable]*tableWriter
 	// rechecking is what the RecheckScans being built will read.
 	rechecking *recheckState
 	modify     *modifyOp // the top-level data modification, whose count is the command's
@@ -45,6 +45,8 @@ type State struct {
 	counted    bool
 	stats      []NodeStats
 
+	first    uint32   // the command that the execution began as
+	commands []uint32 // numbers of the commands that this statement's changes count as: more than one when it calls functions that change data
 	affected int64
 	open     bool
 	ended    bool
@@ -121,6 +123,10 @@ func build(p *plan.Plan, counted bool) (*State, error) {
 func (s *State) Open(env *Env) error {
 	s.env, s.open, s.ended, s.affected = env, true, false, 0
 	s.checks = s.checks[:0]
+	s.commands = s.commands[:0]
+	if env.Tx != nil {
+		s.first = env.Tx.Command()
+	}
 	clear(s.execSet)
 	for _, x := range s.inits {
 		x.done = false
@@ -137,9 +143,7 @@ func (s *State) Next(want int) (*vec.Batch, error) {
 	if s.ended {
 		return nil, nil
 	}
-	if want > vec.MaxRows {
-		want = vec.MaxRows
-	}
+	want = min(want, s.most())
 	b, err := s.root.Next(want)
 	if err != nil {
 		return nil, errMemory(err)
@@ -162,6 +166,14 @@ func (s *State) Next(want int) (*vec.Batch, error) {
 	}
 	s.checks = s.checks[:0]
 	return nil, nil
+}
+
+// most is how many rows are asked for at a time.
+func (s *State) most() int {
+	if s.plan.RowWise {
+		return 1
+	}
+	return vec.MaxRows
 }
 
 // RowsAffected is the number of rows that the statement's INSERT, UPDATE or DELETE changed.

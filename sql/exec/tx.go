@@ -68,6 +68,8 @@ type Env struct {
 	SpillFS   vfs.FS // nil: no spilling, 53200 instead
 	SpillDir  string
 	Analyze   bool // count rows, loops and time per node
+	// CursorRow returns the key of the row of a table that an open cursor is on; nil: it is on none that can be told.
+	CursorRow func(cursor string, rel *catalog.Relation) ([]byte, error)
 	// Deferred collects constraint checks postponed to COMMIT; nil: all are made at the end of the statement.
 	Deferred *Deferred
 }

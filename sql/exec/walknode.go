@@ -63,6 +63,8 @@ func nodeExprs(n plan.Node, fn func(plan.Expr)) {
 		one(n.Filter)
 	case *plan.RecheckScan:
 		one(n.Filter)
+	case *plan.CurrentRow:
+		one(n.Filter)
 	case *plan.Filter:
 		one(n.Cond)
 	case *plan.Project:

@@ -33,6 +33,9 @@ func (o *windowOp) rangeBound(preceding bool, off types.Datum, i int, start bool
 		return 0, err
 	}
 	desc := o.ordC[0].desc
+	if isNaN(typ, bound) && !isNaN(typ, v) { // infinity less infinity: every number is within
+		bound = infinity(typ, start != desc)
+	}
 	n := sort.Search(o.n, func(k int) bool {
 		d, e := o.orderValue(k)
 		if e != nil {
@@ -60,6 +63,28 @@ func (o *windowOp) orderValue(i int) (types.Datum, error) {
 		return types.NullDatum, err
 	}
 	return c.order.Datum(i % vec.MaxRows), nil
+}
+
+func isNaN(typ types.OID, d types.Datum) bool {
+	switch {
+	case types.KindOf(typ) == types.KindFloat:
+		return math.IsNaN(d.Float())
+	case typ == types.NumericOID:
+		return numeric.Decode(d.B).IsNaN()
+	}
+	return false
+}
+
+// infinity is a number type's infinity.
+func infinity(typ types.OID, negative bool) types.Datum {
+	n, sign := numeric.Infinity, 1
+	if negative {
+		n, sign = numeric.NegInfinity, -1
+	}
+	if typ == types.NumericOID {
+		return types.Bytes(n.Encode(nil))
+	}
+	return types.Float(math.Inf(sign))
 }
 
 // shift returns v minus (down) or plus an offset, as the in_range functions compare; sums beyond the type's range saturate.

@@ -39,5 +39,6 @@
 //	hashfn.go                     PostgreSQL's hash functions
 //	sysfn.go sysfnmore.go sysfnobject.go sysfnpriv.go sysfnsize.go   session and catalog
 //	agg.go aggsum.go aggpick.go aggpicknum.go aggcollect.go aggorder.go aggstat.go aggjson.go   aggregates
+//	sqlcall.go                    functions in SQL that the session runs
 //	srf.go srfseries.go srfjson.go srfregex.go srfsys.go srfherd.go   set-returning functions
 package funcs

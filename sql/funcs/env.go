@@ -49,6 +49,9 @@ type Env interface {
 	SignalBackend(pid int32, terminate bool) (bool, error)
 	// Notify sends a notification at commit.
 	Notify(channel, payload string) error
+	// CallSQL runs a function in language SQL and gives row the rows of its last statement, all columns of them for a call whose
+	// columns are known (ci.Columns), else one value; a function that returns no set stops after the first.
+	CallSQL(c *Ctx, ci *CallInfo, args []types.Datum, row func(vals []types.Datum) error) error
 	// NotifyUsage is the part, 0 to 1, of the queue of notifications that is full.
 	NotifyUsage() float64
 	// ClientAddr returns address and port of the client and of the server's end; "" for a Unix socket.

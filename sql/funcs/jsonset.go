@@ -329,8 +329,8 @@ func deleteIndex(r *row) error {
 }
 
 // SetJSONPath gives the part of a jsonb value that subscripts name a new value, as UPDATE t SET j['a'][0] = v does: missing
-// keys, elements and containers are made. target NULL counts as an empty value.
-func SetJSONPath(target []byte, path [][]byte, value []byte) ([]byte, error) {
+// keys, elements and containers are made. target nil counts as an empty array when the first subscript is a number, else as an empty object.
+func SetJSONPath(target []byte, path [][]byte, array bool, value []byte) ([]byte, error) {
 	nv, err := json.Parse(value)
 	if err != nil {
 		return nil, err
@@ -340,8 +340,8 @@ func SetJSONPath(target []byte, path [][]byte, value []byte) ([]byte, error) {
 		if root, err = json.Parse(target); err != nil {
 			return nil, err
 		}
-	} else {
-		root = emptyFor(path[0])
+	} else if root = (&json.Value{Kind: json.Object}); array {
+		root.Kind = json.Array
 	}
 	if jsonScalarKind(root.Kind) {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot replace existing key").

@@ -129,9 +129,12 @@ func (s *Session) bindStatement(p *prepared) error {
 		return err
 	}
 	env.NoParams = p.noParams
-	q, info, err := planner.Bind(cat, env, p.stmt, p.given)
+	q, info, err := bindAs(cat, env, p)
 	if err != nil {
 		return err
+	}
+	if p.cursor {
+		q = planner.CursorQuery(q)
 	}
 	p.query, p.params = q, info.Types
 	p.bound, p.boundKey = seq, s.environment()
@@ -142,6 +145,14 @@ func (s *Session) bindStatement(p *prepared) error {
 	}
 	p.forget()
 	return nil
+}
+
+// bindAs binds a statement of a client or of a function.
+func bindAs(cat catalog.Reader, env *planner.BindEnv, p *prepared) (*plan.Query, *planner.ParamInfo, error) {
+	if p.body == nil {
+		return planner.Bind(cat, env, p.stmt, p.given)
+	}
+	return planner.BindBody(cat, env, p.stmt, p.body)
 }
 
 // resultColumns are the columns a bound query returns, nil when it returns no rows.

@@ -3,9 +3,14 @@ package session
 import (
 	"sort"
 
+	"herd/planner"
+	"herd/planner/plan"
 	"herd/sql/ast"
+	"herd/sql/catalog"
+	"herd/sql/exec"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
+	"herd/sql/vec"
 )
 
 // declareCursor is DECLARE: a named portal over a query.
@@ -17,7 +22,7 @@ func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []typ
 	if s.portals.get(st.Name) != nil {
 		return tag, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)
 	}
-	p := &prepared{text: text, stmt: st.Query, class: classQuery, fromSQL: true, noParams: len(params) == 0}
+	p := &prepared{text: text, stmt: st.Query, class: classQuery, fromSQL: true, cursor: true, noParams: len(params) == 0}
 	if err := s.prepare(p, paramTypes(params)); err != nil {
 		return tag, err
 	}
@@ -39,7 +44,7 @@ func (s *Session) declareCursor(st *ast.DeclareCursor, text string, params []typ
 	}
 	po.cursor, po.hold, po.binary, po.text, po.created = true, st.Hold, st.Binary, text, s.now()
 	po.scroll = st.Scroll != nil && *st.Scroll
-	po.noScroll = st.Scroll != nil && !*st.Scroll
+	po.noScroll = st.Scroll != nil && !*st.Scroll || st.Scroll == nil && (len(p.query.Locks) > 0 || !planner.ScansBackward(po.plan.Root))
 	s.suspend(po)
 	s.portals.put(po)
 	return tag, nil
@@ -66,10 +71,13 @@ func (s *Session) fetch(st *ast.Fetch, sink rowSink) (commandTag, error) {
 		return commandTag{}, err
 	}
 	if w, ok := sink.(*wireSink); ok {
-		w.cols, w.formats = po.cols, po.formats
-		s.describeColumns(po.cols, po.formats)
+		w.cols, w.formats = nil, po.formats
 	}
-	n, err := po.fetchRows(s, st.Direction, st.Count, sink)
+	late := &lateSink{s: s, cols: po.cols, sink: sink}
+	n, err := po.fetchRows(s, st.Direction, st.Count, late)
+	if err == nil {
+		late.start()
+	}
 	return commandTag{text: word, count: n, hasCount: true}, err
 }
 
@@ -84,17 +92,124 @@ func (p *portal) fetchRows(s *Session, dir ast.FetchDirection, count int64, sink
 	if dir == ast.FetchForward && count > 0 && p.store == nil && !p.scroll && p.cursor {
 		return p.forward(s, count, sink)
 	}
-	if p.noScroll && !(dir == ast.FetchForward) {
-		return 0, errForwardOnly()
-	}
-	if p.store == nil && p.fetched > 0 {
-		// Rows that went by were not kept: PostgreSQL's plans without backward support say the same.
-		return 0, errForwardOnly()
+	if p.noScroll {
+		return p.onward(s, dir, count, sink)
 	}
 	if err := p.materialize(s); err != nil {
 		return 0, err
 	}
 	return p.scrollTo(dir, count, sink)
+}
+
+// onward is fetchRows for a cursor that only goes forward.
+func (p *portal) onward(s *Session, dir ast.FetchDirection, count int64, sink rowSink) (int64, error) {
+	onRow := p.fetched > 0 && p.status == portalActive && (p.store == nil || p.fetched <= p.store.len())
+	skip := int64(0)
+	switch {
+	case dir == ast.FetchAbsolute && count > p.fetched && p.status != portalDone:
+		skip = count - p.fetched - 1
+	case dir == ast.FetchRelative && count > 0:
+		skip = count - 1
+	case dir == ast.FetchForward && count > 0:
+		if err := p.materialize(s); err != nil {
+			return 0, err
+		}
+		return p.scrollTo(dir, count, sink)
+	case dir != ast.FetchBackward && dir != ast.FetchAbsolute && count == 0 && !onRow: // FETCH FORWARD 0, RELATIVE 0
+		return 0, nil
+	default:
+		return 0, errForwardOnly()
+	}
+	if skip > 0 {
+		if _, err := p.fetchRows(s, ast.FetchForward, skip, discard{}); err != nil {
+			return 0, err
+		}
+	}
+	return p.fetchRows(s, ast.FetchForward, 1, sink)
+}
+
+// cursorSink notes the row that a streaming cursor comes to be on.
+type cursorSink struct {
+	rowSink
+	po *portal
+}
+
+func (c *cursorSink) writeBatch(b *vec.Batch) error {
+	c.po.at = c.po.at[:0]
+	if n := b.Rows(); n > 0 {
+		r := n - 1
+		if b.Sel != nil {
+			r = int(b.Sel[r])
+		}
+		for i := range c.po.stmt.query.RowIDs {
+			v, err := b.Col(len(c.po.cols) + i)
+			if err != nil {
+				return err
+			}
+			var id []byte
+			if !v.IsNull(r) {
+				id = append(id, v.Bytes(r)...)
+			}
+			c.po.at = append(c.po.at, id)
+		}
+	}
+	return c.rowSink.writeBatch(b)
+}
+
+// cursorRow implements exec.Env's CursorRow: execCurrentOf.
+func (s *Session) cursorRow(name string, rel *catalog.Relation) ([]byte, error) {
+	po, err := s.cursorByName(name)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(format string, args ...any) ([]byte, error) {
+		return nil, sqlerr.New(sqlerr.InvalidCursorState, format, args...)
+	}
+	if po.plan == nil || po.plan.Command != plan.CmdSelect {
+		return fail("cursor \"%s\" is not a SELECT query", name)
+	}
+	if po.level == 0 {
+		return fail("cursor \"%s\" is held from a previous transaction", name)
+	}
+	at, q := -1, po.stmt.query
+	for i, rte := range q.RowIDs {
+		if q.RTable[rte].Rel.OID != rel.OID {
+			continue
+		}
+		if at >= 0 {
+			return fail("cursor \"%s\" has multiple FOR UPDATE/SHARE references to table \"%s\"", name, rel.Name)
+		}
+		at = i
+	}
+	switch {
+	case at < 0 && len(q.Locks) > 0:
+		return fail("cursor \"%s\" does not have a FOR UPDATE/SHARE reference to table \"%s\"", name, rel.Name)
+	case at < 0:
+		return fail("cursor \"%s\" is not a simply updatable scan of table \"%s\"", name, rel.Name)
+	case !po.onRow():
+		return fail("cursor \"%s\" is not positioned on a row", name)
+	case po.store == nil && po.at[at] == nil:
+		return nil, nil
+	case po.store == nil:
+		return exec.RowKey(po.at[at]), nil
+	}
+	b, err := po.store.rows.Batch(po.fetched-1, po.fetched)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	v, err := b.Col(len(po.cols) + at)
+	if err != nil || v.IsNull(0) {
+		return nil, err
+	}
+	return append([]byte(nil), exec.RowKey(v.Bytes(0))...), nil
+}
+
+// onRow says whether a cursor is on a row.
+func (p *portal) onRow() bool {
+	if p.store != nil {
+		return p.fetched > 0 && p.fetched <= p.store.len()
+	}
+	return p.fetched > 0 && p.status == portalActive && len(p.at) > 0
 }
 
 func errForwardOnly() error {
@@ -110,27 +225,47 @@ func (p *portal) forward(s *Session, count int64, sink rowSink) (int64, error) {
 	if count == ast.FetchAll {
 		count = 0
 	}
+	if len(p.stmt.query.RowIDs) > 0 {
+		sink = &cursorSink{sink, p}
+	}
 	if _, err := p.run(s, count, sink); err != nil {
 		return 0, err
 	}
 	return p.affected, nil
 }
 
-// materialize runs the cursor's query to the end and keeps its rows.
+// materialize runs the cursor's query to the end and keeps its rows. Rows that went by were not kept: when they can be wanted
+// again the query is run anew, in the same view.
 func (p *portal) materialize(s *Session) error {
 	if p.store != nil {
 		return nil
 	}
+	atEnd := false
+	if p.fetched > 0 && !p.noScroll {
+		if p.plan.Volatile {
+			return errForwardOnly()
+		}
+		atEnd = p.status == portalDone
+		s.finishState(p)
+		p.status = portalReady
+	}
 	if err := p.open(s); err != nil {
 		return err
 	}
-	p.store = s.newRowStore(p.cols)
+	cols := p.cols
+	for range p.stmt.query.RowIDs {
+		cols = append(cols[:len(cols):len(cols)], plan.Column{Typed: plan.Typed{Type: types.ByteaOID, Typmod: -1}})
+	}
+	p.store = s.newRowStore(cols)
 	if _, _, err := pull(p.state, 0, p.store); err != nil {
 		p.status = portalFailed
 		return err
 	}
 	s.finishState(p)
 	p.status = portalActive
+	if atEnd {
+		p.fetched = p.store.len() + 1
+	}
 	return nil
 }
 
@@ -231,8 +366,8 @@ func (s *Session) holdCursors() error {
 		if po.status == portalFailed {
 			continue
 		}
-		streamed := po.store == nil && po.fetched > 0
-		if po.status == portalDone && po.store == nil {
+		streamed := po.store == nil && po.fetched > 0 && po.noScroll
+		if po.status == portalDone && po.store == nil && po.noScroll {
 			po.store = s.newRowStore(po.cols)
 		} else if err := po.materialize(s); err != nil {
 			return err

@@ -56,7 +56,7 @@ func (s *Session) definitionEnv(text string) (*ddl.Env, error) {
 		Sequences: (*sequenceStore)(s), Hold: s.holdView,
 		Query:    func(st ast.Stmt) (int64, error) { return s.internalExec(st, text) },
 		Rows:     func(st ast.Stmt, f func([]types.Datum) error) error { return s.internalQuery(st, text, f) },
-		Prepared: s.preparedQuery,
+		Prepared: s.preparedQuery, CheckBody: s.bodyChecker(),
 		Setting: func(st *ast.SetVar) (string, string, error) {
 			v, err := s.setValue(st)
 			if err != nil {

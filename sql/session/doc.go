@@ -19,5 +19,5 @@
 // extended.go Parse to Sync, prepared.go statements, portal.go portals, run.go execution, rows.go DataRows,
 // cluster.go nodes and replicas, consistency.go stale reads, token.go commit tokens, guc.go and settings.go and checks.go parameters, set.go SET and SHOW, utility.go dispatch, cursor.go, copyfrom.go,
 // notify.go LISTEN and NOTIFY, copyto.go, explain.go, maintenance.go, database.go, reconcile.go the list of databases after a restore, backup.go replication connections, environment.go services for functions, systemrows.go and
-// stat.go what the activity and statistics views show, auth.go SCRAM verifiers.
+// stat.go what the activity and statistics views show, auth.go SCRAM verifiers, sqlfunc.go functions in SQL that are run.
 package session

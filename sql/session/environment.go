@@ -337,6 +337,12 @@ func (s *Session) hasPrivilege(cat catalog.Reader, path []types.OID, q funcs.Pri
 		if err != nil || rel == nil {
 			return false, true, err
 		}
+		var cols []int16
+		if q.Kind == "column" {
+			if cols, err = privilegeColumns(rel, q); cols == nil {
+				return false, true, err
+			}
+		}
 		if role.Super || rel.Owner == role.OID {
 			return true, false, nil
 		}
@@ -345,13 +351,31 @@ func (s *Session) hasPrivilege(cat catalog.Reader, path []types.OID, q funcs.Pri
 			if !ok {
 				return false, false, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized privilege type: \"%s\"", strings.TrimSpace(word))
 			}
-			if ok, err := hasRights(cat, rel, role.OID, bits); err != nil || ok {
+			ok, err := hasRights(cat, rel, role.OID, bits)
+			if err == nil && !ok && (q.Kind == "column" || q.Kind == "any_column") {
+				ok, err = columnsGranted(cat, rel, role.OID, bits, cols)
+			}
+			if err != nil || ok {
 				return ok, false, err
 			}
 		}
 		return false, false, nil
 	}
 	return role.Super || q.Kind != "database", false, nil
+}
+
+// privilegeColumns is the column that has_column_privilege asks about; nil when there is none of that number.
+func privilegeColumns(rel *catalog.Relation, q funcs.PrivilegeQuery) ([]int16, error) {
+	for i := range rel.Columns {
+		c := &rel.Columns[i]
+		if !c.Dropped && (q.Column != "" && c.Name == q.Column || q.Column == "" && i+1 == q.Attno) {
+			return []int16{int16(i + 1)}, nil
+		}
+	}
+	if q.Column == "" {
+		return nil, nil
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", q.Column, rel.Name)
 }
 
 func (s *Session) privilegeRelation(cat catalog.Reader, path []types.OID, q funcs.PrivilegeQuery) (*catalog.Relation, error) {

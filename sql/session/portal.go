@@ -47,8 +47,9 @@ type portal struct {
 
 	cursor   bool
 	hold     bool
-	scroll   bool
-	noScroll bool
+	scroll   bool     // declared SCROLL: rows are kept from the first on
+	noScroll bool     // only goes forward
+	at       [][]byte // streamed row that the cursor is on: row identities of its tables
 	binary   bool
 	text     string
 	created  int64
@@ -107,6 +108,9 @@ func (s *Session) startPortal(po *portal, p *prepared, formats []int16) error {
 		return nil
 	}
 	s.txUsed = true
+	if len(s.calls) == 1 { // a statement that has called functions and has ended
+		s.dropViews(0)
+	}
 	if err := s.fresh(); err != nil {
 		s.recycle(po)
 		return err

@@ -35,13 +35,15 @@ type prepared struct {
 	point   *exec.Point
 	noPoint bool // plan has no fast path that can run here
 
-	used      bool  // was planned at least once
-	generic   int64 // executions of plan
-	custom    int64 // executions of plans made for their values
-	described bool  // prepared by Parse or PREPARE: its result columns must not change
-	parsed    bool  // came with a Parse message: its plan may be shared
-	fromSQL   bool  // PREPARE, not Parse
-	noParams  bool  // simple protocol: $n is an error
+	used      bool          // was planned at least once
+	generic   int64         // executions of plan
+	custom    int64         // executions of plans made for their values
+	described bool          // prepared by Parse or PREPARE: its result columns must not change
+	parsed    bool          // came with a Parse message: its plan may be shared
+	body      *planner.Body // the statement belongs to a function
+	fromSQL   bool          // PREPARE, not Parse
+	cursor    bool          // DECLARE: the plan yields row identities behind its columns
+	noParams  bool          // simple protocol: $n is an error
 	created   int64
 }
 

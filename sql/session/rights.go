@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"herd/planner/plan"
@@ -37,6 +38,9 @@ func (s *Session) checkRights(p *plan.Plan) error {
 			continue
 		}
 		ok, err := hasRights(cat, rel, role, catalog.Privileges(r.Need))
+		if err == nil && !ok && r.ByColumn {
+			ok, err = columnRights(cat, rel, role, &r)
+		}
 		if err != nil {
 			return err
 		}
@@ -150,6 +154,54 @@ func hasRights(cat catalog.Reader, rel *catalog.Relation, role types.OID, need c
 	}
 	have, _ := catalog.Granted(catalog.EffectiveACL(rel.ACL, kind, rel.Owner), rel.Owner, set)
 	return have&need == need, nil
+}
+
+// columnRights says whether a role may do by rights on columns what it may not by those on the relation.
+func columnRights(cat catalog.Reader, rel *catalog.Relation, role types.OID, r *plan.Right) (bool, error) {
+	for _, x := range []struct {
+		need catalog.Privileges
+		cols []int16
+	}{{catalog.PrivSelect, r.Read}, {catalog.PrivInsert, r.Inserted}, {catalog.PrivUpdate, r.Updated}} {
+		if catalog.Privileges(r.Need)&x.need == 0 {
+			continue
+		}
+		if ok, err := hasRights(cat, rel, role, x.need); err != nil {
+			return false, err
+		} else if ok {
+			continue
+		}
+		if ok, err := columnsGranted(cat, rel, role, x.need, x.cols); !ok || err != nil {
+			return false, err
+		}
+	}
+	byColumn := catalog.PrivSelect | catalog.PrivInsert | catalog.PrivUpdate
+	return hasRights(cat, rel, role, catalog.Privileges(r.Need)&^byColumn)
+}
+
+// columnsGranted says whether a role has a right on all the columns: on any one if none is named, on every one for the whole row (0).
+func columnsGranted(cat catalog.Reader, rel *catalog.Relation, role types.OID, need catalog.Privileges, cols []int16) (bool, error) {
+	set, err := catalog.MembersOf(cat, role)
+	if err != nil {
+		return false, err
+	}
+	granted := func(c *catalog.Column) bool {
+		have, _ := catalog.Granted(catalog.ParseACL(c.ACL), rel.Owner, set)
+		return have&need == need
+	}
+	whole := slices.Contains(cols, 0)
+	for i := range rel.Columns {
+		c := &rel.Columns[i]
+		named := slices.Contains(cols, int16(i+1))
+		switch {
+		case c.Dropped:
+		case len(cols) == 0 && granted(c):
+			return true, nil
+		case (whole || named) && !granted(c):
+			return false, nil
+		}
+	}
+	// System columns have no rights of their own.
+	return len(cols) > 0 && !slices.ContainsFunc(cols, func(n int16) bool { return n < 0 }), nil
 }
 
 // privilegeBits reads one word of a has_..._privilege argument; WITH GRANT OPTION asks for the same right here.

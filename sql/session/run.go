@@ -48,6 +48,7 @@ func (s *Session) fillEnv(env *exec.Env, view storage.View, params []types.Datum
 		env.Tx = s.tx
 	}
 	env.Virtual = (*virtualEnv)(s)
+	env.CursorRow = s.cursorKey
 	env.Funcs.IO = &s.io
 	env.Funcs.StmtTime = s.stmtStart
 	env.Funcs.TxTime = s.txStart

@@ -231,7 +231,7 @@ func (srv *Server) Connect(info *StartupInfo, c Client) (*Session, error) {
 func (s *Session) open() error {
 	s.tick()
 	s.arrived = s.clock
-	s.interrupt = s.pendingInterrupt
+	s.interrupt, s.cursorKey = s.pendingInterrupt, s.cursorRow
 	s.io = *types.NewIOContext()
 	s.io.Catalog = (*resolver)(s)
 	s.io.Now = s.txNow

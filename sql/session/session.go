@@ -90,8 +90,9 @@ type Session struct {
 	freshTx          uint32        // the command of the transaction's snapshot that was found fresh enough
 	token            string        // herd.commit_token
 	saidCutOff       bool
-	mysql            bool         // herd.dialect: texts are MySQL's SQL
-	interrupt        func() error // pendingInterrupt, bound once
+	mysql            bool                                                       // herd.dialect: texts are MySQL's SQL
+	interrupt        func() error                                               // pendingInterrupt, bound once
+	cursorKey        func(cursor string, rel *catalog.Relation) ([]byte, error) // cursorRow, bound once
 	modes            txModes
 	defaults         txModes
 	savepoints       []savepoint
@@ -110,6 +111,9 @@ type Session struct {
 	tempSchema types.OID
 	tempTables []tempTable // with an ON COMMIT action
 	notices    []*sqlerr.Error
+
+	calls     []callLevel
+	functions map[functionKey]*sqlFunction
 
 	notes    pendingNotes
 	channels []string // that the session listens to

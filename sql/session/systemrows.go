@@ -320,7 +320,7 @@ func (s *Session) cursorRows() [][]types.Datum {
 		if text == "" && p.stmt != nil {
 			text = p.stmt.text
 		}
-		rows = append(rows, []types.Datum{types.Text(name), types.Text(text), types.Bool(p.hold), types.Bool(p.binary), types.Bool(p.scroll), types.Int(p.created)})
+		rows = append(rows, []types.Datum{types.Text(name), types.Text(text), types.Bool(p.hold), types.Bool(p.binary), types.Bool(p.cursor && !p.noScroll), types.Int(p.created)})
 	}
 	return rows
 }
