@@ -233,7 +233,7 @@ func (p *paramState) finish(b *binder, q *plan.Query) (*ParamInfo, error) {
 		}
 		return false
 	})
-	if bad != nil {
+	if bad != nil && p.types[bad.Index] != 0 && p.types[bad.Index] != types.UnknownOID {
 		return nil, b.errorAt(bad.Loc, sqlerr.AmbiguousParameter, "could not determine data type of parameter $%d", bad.Index+1)
 	}
 	for i, t := range p.types {

@@ -15,12 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"herd/conf"
+	"herd/sql/session"
 	"herd/web"
 )
 
 func newServerCommand() *cobra.Command {
 	var flags confFlags
 	var untilStdinCloses bool
+	var batchRows int
 	c := &cobra.Command{
 		Use:   "server",
 		Short: "Run the database server",
@@ -32,6 +34,9 @@ Without configuration it listens on 127.0.0.1:5432 and keeps its data in ./herd-
 			if err != nil {
 				return err
 			}
+			if err := session.LimitBatches(batchRows); err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			if untilStdinCloses {
 				ctx = contextOfStdin(ctx)
@@ -41,7 +46,10 @@ Without configuration it listens on 127.0.0.1:5432 and keeps its data in ./herd-
 	}
 	flags.register(c)
 	c.Flags().BoolVar(&untilStdinCloses, "until-stdin-closes", false, "stop when standard input ends; for programs that start a server")
-	_ = c.Flags().MarkHidden("until-stdin-closes") // fails only for a flag that does not exist
+	c.Flags().IntVar(&batchRows, "batch-rows", 0, "most rows that operators exchange at once; for tests")
+	for _, name := range []string{"until-stdin-closes", "batch-rows"} {
+		_ = c.Flags().MarkHidden(name) // fails only for a flag that does not exist
+	}
 	return c
 }
 

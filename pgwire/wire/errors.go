@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"strconv"
 
 	"herd/sql/sqlerr"
@@ -35,7 +36,7 @@ func (w *Writer) Error(e *sqlerr.Error) {
 	// condition's name stands for it, which does not change between versions.
 	w.field('F', "herd")
 	w.field('L', "1")
-	w.field('R', routine(e.Code))
+	w.field('R', cmp.Or(e.Routine, routine(e.Code)))
 	w.Byte(0)
 	w.End()
 }

@@ -81,7 +81,7 @@ func init() {
 		}
 		return r.RetInt(n)
 	}, "bytea_bit_count")
-	each(func(r *row) error { d := r.Datum(0); return r.Finish(types.SendIn(r.c.IO, r.Start(), r.Type(0), d)) },
+	each(func(r *row) error { d := r.Datum(0); return r.Finish(types.Send(r.c.IO, r.Start(), r.Type(0), d)) },
 		fields("int2send int4send int8send float4send float8send textsend boolsend byteasend uuid_send numeric_send date_send time_send timetz_send timestamp_send timestamptz_send interval_send bpcharsend varcharsend namesend json_send jsonb_send jsonpath_send array_send oidsend bit_send varbit_send charsend record_send")...)
 }
 

@@ -34,6 +34,14 @@ func Parse(text string) ([]Statement, error) {
 		}
 	}
 	if err != nil {
+		if named, ok := scan.NameExclude(text); ok {
+			t, e := parser.ParseToTree(named)
+			if e == nil || !strings.Contains(e.Error(), scan.ExcludeColumn) {
+				tree, err = t, e
+			}
+		}
+	}
+	if err != nil {
 		return nil, translate(text, err)
 	}
 	return convert(text, tree)

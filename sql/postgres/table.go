@@ -4,6 +4,7 @@ import (
 	pg "github.com/sqlc-dev/oliphant/ast"
 
 	"herd/sql/ast"
+	"herd/sql/scan"
 	"herd/sql/sqlerr"
 )
 
@@ -89,9 +90,17 @@ func (c *converter) columnDefs(list []*pg.Node, where string) []*ast.ColumnDef {
 	return out
 }
 
+// columnName is a column's name in its definition, which scan.NameExclude may have changed.
+func columnName(d *pg.ColumnDef) string {
+	if d.Colname == scan.ExcludeColumn {
+		return "exclude"
+	}
+	return d.Colname
+}
+
 func (c *converter) columnDef(d *pg.ColumnDef) *ast.ColumnDef {
 	out := &ast.ColumnDef{
-		Loc: ast.At(d.Location), Name: d.Colname, Type: c.typeName(d.TypeName), Storage: d.StorageName, Compression: d.Compression,
+		Loc: ast.At(d.Location), Name: columnName(d), Type: c.typeName(d.TypeName), Storage: d.StorageName, Compression: d.Compression,
 	}
 	c.refuse(d.Inhcount != 0 || d.IsNotNull || d.IsFromType || d.Storage != "" || d.RawDefault != nil || d.CookedDefault != nil ||
 		d.Identity != "" || d.IdentitySequence != nil || d.Generated != "" || d.CollOid != 0, d.Location, "column property")

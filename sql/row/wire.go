@@ -96,7 +96,7 @@ func FieldBinary(dst []byte, io *types.IOContext, t types.OID, d types.Datum) []
 		return append(dst, 0xff, 0xff, 0xff, 0xff)
 	}
 	at := len(dst)
-	return finishField(types.SendIn(io, append(dst, 0, 0, 0, 0), t, d), at)
+	return finishField(types.Send(io, append(dst, 0, 0, 0, 0), t, d), at)
 }
 
 func finishField(dst []byte, at int) []byte {

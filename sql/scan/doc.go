@@ -24,4 +24,6 @@
 //	split.go    Next: statements of a Query message
 //	shape.go    Shape and Literal
 //	bulk.go     FindBulk and Tuples
+//	database.go PlainDatabase: what databases have beyond PostgreSQL's grammar
+//	exclude.go  NameExclude: columns named exclude
 package scan

@@ -228,12 +228,15 @@ func (s *Session) replan(p *prepared, seq storage.Seq, own bool) (*plan.Plan, er
 	}
 	s.srv.metrics.cacheMiss.Add(1)
 	if p.plan != nil || p.used || !s.boundNow(p, seq, own) {
-		old := p.cols
+		cols, desc := p.cols, p.desc
 		if err := s.bindStatement(p); err != nil {
 			return nil, err
 		}
-		if p.described && !sameColumns(old, p.cols) {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
+		if p.described && !sameColumns(cols, p.cols) {
+			p.cols, p.desc, p.query = cols, desc, nil // bound anew, and refused again, at the next execution
+			e := sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
+			e.Routine = "RevalidateCachedQuery"
+			return nil, e
 		}
 	}
 	pl, err := s.makePlan(p, nil)

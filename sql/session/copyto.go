@@ -59,7 +59,7 @@ func (c *copySink) appendRow(buf []byte, row []types.Datum) []byte {
 		}
 		buf = append(buf, 0, 0, 0, 0)
 		at := len(buf)
-		buf = types.Send(buf, c.cols[i].Type, d)
+		buf = types.Send(c.io, buf, c.cols[i].Type, d)
 		binary.BigEndian.PutUint32(buf[at-4:], uint32(len(buf)-at))
 	}
 	return buf

@@ -89,10 +89,10 @@ func (p *portal) fetchRows(s *Session, dir ast.FetchDirection, count int64, sink
 	} else if dir == ast.FetchForward && count < 0 && count != -ast.FetchAll {
 		dir, count = ast.FetchBackward, -count
 	}
-	if dir == ast.FetchForward && count > 0 && p.store == nil && !p.scroll && p.cursor {
+	if dir == ast.FetchForward && count > 0 && p.store == nil && !p.scroll {
 		return p.forward(s, count, sink)
 	}
-	if p.noScroll {
+	if p.noScroll || !p.cursor { // a portal of Bind has no SCROLL
 		return p.onward(s, dir, count, sink)
 	}
 	if err := p.materialize(s); err != nil {

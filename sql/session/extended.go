@@ -135,7 +135,7 @@ func (s *Session) checkBind(p *prepared, m *wire.Bind) error {
 		return sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
 			len(m.Params), p.name, len(p.params))
 	}
-	if n := len(m.ResultFormats); n > 1 && n != len(p.cols) {
+	if n := len(m.ResultFormats); n > 1 && n != len(p.cols) && p.cols != nil { // formats for a statement without rows are for nothing
 		return sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(p.cols))
 	}
 	for _, f := range m.ResultFormats {

@@ -103,7 +103,7 @@ func (w *wireSink) field(i int, v *vec.Vector, r int) error {
 	case text:
 		buf = types.Output(w.io, buf, typ, v.Datum(r))
 	default:
-		buf = types.Send(buf, typ, v.Datum(r))
+		buf = types.Send(w.io, buf, typ, v.Datum(r))
 	}
 	w.out.SetBuf(buf)
 	w.out.EndField(mark)
@@ -122,7 +122,7 @@ func (w *wireSink) writeRow(row []types.Datum) error {
 		if wire.FormatOf(w.formats, i) == 0 {
 			w.out.SetBuf(types.Output(w.io, w.out.Buf(), w.cols[i].Type, d))
 		} else {
-			w.out.SetBuf(types.Send(w.out.Buf(), w.cols[i].Type, d))
+			w.out.SetBuf(types.Send(w.io, w.out.Buf(), w.cols[i].Type, d))
 		}
 		w.out.EndField(mark)
 	}
@@ -190,7 +190,7 @@ func (s *Session) describeColumns(cols []plan.Column, formats []int16) {
 func (s *Session) wireColumns(cols []plan.Column, origins []plan.Origin) []wire.Column {
 	out := make([]wire.Column, len(cols))
 	for i, c := range cols {
-		out[i] = wire.Column{Name: c.Name, Type: uint32(c.Type), Len: typeLen(c.Type), Typmod: int32(c.Typmod)}
+		out[i] = wire.Column{Name: c.Name, Type: uint32(c.Type), Len: s.typeLen(c.Type), Typmod: int32(c.Typmod)}
 		if i < len(origins) {
 			out[i].Rel, out[i].Attno = uint32(origins[i].Rel), origins[i].Col
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"herd/sql/exec"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
+	"herd/sql/vec"
 )
 
 // Options configure what all sessions share.
@@ -33,6 +35,18 @@ type Options struct {
 	// Cluster is the cluster that the server is a node of, nil for none. Nothing is made at start then: see Bootstrap.
 	Cluster Cluster
 	Logger  *slog.Logger
+}
+
+// LimitBatches makes all operators of the process exchange at most rows rows at once, so that a whole server can be tested with batches
+// of one row; 0 keeps what is fastest. It is called before the first session.
+func LimitBatches(rows int) error {
+	if rows < 0 || rows > vec.MaxRows {
+		return fmt.Errorf("batches of %d rows: between 1 and %d are possible", rows, vec.MaxRows)
+	}
+	if rows > 0 {
+		vec.MaxRows = rows
+	}
+	return nil
 }
 
 // Server is what the sessions of a process share.

@@ -15,8 +15,15 @@ import (
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // typeLen is pg_type.typlen, which RowDescription carries; types that are not built in are of variable length but for enums.
-func typeLen(t types.OID) int16 {
+func (s *Session) typeLen(t types.OID) int16 {
 	if p := pgdata.TypeByOID(t); p != nil {
+		return int16(p.Len)
+	}
+	cat, err := s.catalog()
+	if err != nil {
+		return -1
+	}
+	if p, err := cat.TypeByOID(t); err == nil && p != nil {
 		return int16(p.Len)
 	}
 	return -1

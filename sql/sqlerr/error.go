@@ -66,6 +66,9 @@ type Error struct {
 	Column     string
 	DataType   string
 	Constraint string
+
+	// Routine is a function of PostgreSQL's by whose name drivers know the error; "" is the condition's name.
+	Routine string
 }
 
 // Error returns severity, message and code in one line, for logs; clients get the fields.

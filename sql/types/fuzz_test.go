@@ -44,7 +44,7 @@ func TestMutations(t *testing.T) {
 	}
 	use := func(typ OID, d Datum) {
 		Output(io, nil, typ, d)
-		Send(nil, typ, d)
+		Send(nil, nil, typ, d)
 		Hash(typ, d)
 		if Compare(typ, 0, d, d) != 0 {
 			t.Errorf("type %d: a value differs from itself", typ)
@@ -58,7 +58,7 @@ func TestMutations(t *testing.T) {
 		good, err := Input(io, typ, mod, []byte(c.input))
 		var bin []byte
 		if err == nil {
-			bin = Send(nil, typ, good)
+			bin = Send(nil, nil, typ, good)
 		}
 		for range rounds {
 			in := mutate([]byte(c.input))

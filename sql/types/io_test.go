@@ -173,7 +173,7 @@ func runIO(c ioCase) string {
 	}
 	out := Output(io, nil, typ, d)
 	// The binary form must give the same value.
-	bin := Send(nil, typ, d)
+	bin := Send(nil, nil, typ, d)
 	d2, err := Recv(io, typ, mod, bin)
 	if err != nil {
 		return fmt.Sprintf("= %q, binary: %v", out, err)

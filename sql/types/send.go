@@ -7,11 +7,9 @@ import (
 	"herd/sql/types/numeric"
 )
 
-// Send appends PostgreSQL's binary form of d, a non-NULL value of type t. Enums of user types need SendIn.
-func Send(dst []byte, t OID, d Datum) []byte { return SendIn(nil, dst, t, d) }
-
-// SendIn is Send with the catalog's help for user-defined types.
-func SendIn(c *IOContext, dst []byte, t OID, d Datum) []byte {
+// Send appends PostgreSQL's binary form of d, a non-NULL value of type t. The catalog of c knows user-defined types; a nil c
+// is for built-in ones.
+func Send(c *IOContext, dst []byte, t OID, d Datum) []byte {
 	be := binary.BigEndian
 	switch t {
 	case Int4OID, DateOID, OIDOID, XIDOID, CIDOID, RegclassOID, RegtypeOID, RegprocOID, RegprocedureOID, RegoperOID,
@@ -61,6 +59,9 @@ func SendIn(c *IOContext, dst []byte, t OID, d Datum) []byte {
 	if ElemOf(t) != 0 {
 		return sendArray(c, dst, d.B)
 	}
+	if BuiltinByOID(t) != nil {
+		return append(dst, d.B...)
+	}
 	if i, ok := c.info(t); ok {
 		switch i.Kind {
 		case 'b':
@@ -68,7 +69,7 @@ func SendIn(c *IOContext, dst []byte, t OID, d Datum) []byte {
 		case 'c':
 			return sendRecord(c, dst, d.B)
 		case 'd':
-			return SendIn(c, dst, i.Base, d)
+			return Send(c, dst, i.Base, d)
 		case 'e':
 			return enumOut(c, dst, t, d.B)
 		}
@@ -102,7 +103,7 @@ func sendArray(c *IOContext, dst, b []byte) []byte {
 
 func sendField(c *IOContext, dst []byte, t OID, d Datum) []byte {
 	at := len(dst)
-	dst = SendIn(c, append(dst, 0, 0, 0, 0), t, d)
+	dst = Send(c, append(dst, 0, 0, 0, 0), t, d)
 	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	return dst
 }

@@ -44,6 +44,10 @@ type Herd struct {
 	Port int
 	// Settings are key=value pairs for --set.
 	Settings []string
+	// Flags are further arguments of "herd server".
+	Flags []string
+	// Messages takes what the server writes to standard error; nil is this process's own.
+	Messages *os.File
 }
 
 // Start starts the server and waits until it listens. Took says how long that was. Stop of the result removes Dir.
@@ -59,10 +63,14 @@ func (h *Herd) Start(ctx context.Context) (*Server, error) {
 	for _, set := range h.Settings {
 		args = append(args, "--set", set)
 	}
+	args = append(args, h.Flags...)
 	s := &Server{URL: fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", h.Port), Port: h.Port, Dir: h.Dir, stop: syscall.SIGTERM}
 	s.process = exec.CommandContext(ctx, h.Binary, args...)
 	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	s.process.Stderr = os.Stderr
+	if h.Messages != nil {
+		s.process.Stderr = h.Messages
+	}
 	out, err := s.process.StdoutPipe()
 	if err != nil {
 		return nil, err

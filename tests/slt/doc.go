@@ -4,7 +4,7 @@
 //
 // `go run ./tests/slt --url postgres://... FILES` prints how many records of each file pass and shows the first failures. The same
 // files pass completely on PostgreSQL 15, which is what makes them an oracle. --mode picks the protocol; the folder of files named without a path is
-// HERD_SLT_DIR or ../shared/sqllogictest.
+// HERD_SLT_DIR or ../shared/sqllogictest. --batches 1,3,1024 runs them on a herd of its own for each batch size instead.
 //
 // # Invariants
 //

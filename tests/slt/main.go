@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"herd/tests/peer"
 )
 
 func main() {
@@ -30,6 +33,7 @@ func run() error {
 	url := pflag.String("url", "postgres://postgres@127.0.0.1:5432/postgres", "server to test")
 	mode := pflag.String("mode", "both", "protocol: simple, extended or both")
 	show := pflag.Int("show", 3, "failures to describe per file")
+	batches := pflag.IntSlice("batches", nil, "instead of --url: a herd of its own for each of these batch sizes, as 1,3,1024")
 	pflag.Usage = func() {
 		fmt.Fprintf(os.Stderr, "usage: slt [flags] [FILE...]\nWithout files: every .test file in %s (HERD_SLT_DIR).\n%s", folder(), pflag.CommandLine.FlagUsages())
 	}
@@ -38,14 +42,55 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	s := suite{files: files, mode: *mode, show: *show}
+	if len(*batches) == 0 {
+		return s.run(*url)
+	}
+	return s.runBatches(*batches)
+}
+
+// suite is what to run against each server.
+type suite struct {
+	files []string
+	mode  string
+	show  int
+}
+
+// runBatches runs the suite on a herd for each batch size.
+func (s *suite) runBatches(sizes []int) error {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "herd-slt-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	binary, err := peer.Program(ctx, os.Getenv("HERD_BINARY"), dir)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, n := range sizes {
+		h := &peer.Herd{Binary: binary, Dir: filepath.Join(dir, "data"), Flags: []string{fmt.Sprint("--batch-rows=", n)}, Settings: []string{"server.log.sync=never"}}
+		server, err := h.Start(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("batches of %d rows\n", n)
+		failures = append(failures, s.run(server.URL), server.Stop())
+	}
+	return errors.Join(failures...)
+}
+
+// run runs the suite on one server.
+func (s *suite) run(url string) error {
 	failed := 0
 	for _, extended := range []bool{false, true} {
 		name := map[bool]string{false: "simple", true: "extended"}[extended]
-		if *mode != "both" && *mode != name {
+		if s.mode != "both" && s.mode != name {
 			continue
 		}
-		r := runner{url: *url, extended: extended, showMax: *show}
-		for _, file := range files {
+		r := runner{url: url, extended: extended, showMax: s.show}
+		for _, file := range s.files {
 			start := time.Now()
 			out, err := r.runFile(context.Background(), file)
 			fmt.Printf("%-8s %-45s %6d of %6d passed  %6.1f s\n", name, filepath.Base(file), out.passed, out.passed+out.failed, time.Since(start).Seconds())
