@@ -433,7 +433,7 @@ func (n *Node) progress(group uint32) answer {
 		g.mu.Lock()
 		a.Known = !g.missing
 		g.mu.Unlock()
-		a.Index = g.raft.AppliedIndex()
+		a.Index = g.applied.Load()
 	}
 	return a
 }
@@ -460,7 +460,7 @@ func (n *Node) Status() *Status {
 func (g *Group) status(s *DatabaseStatus) {
 	_, leader := g.raft.LeaderWithID()
 	s.Leader, s.Term = string(leader), g.raft.CurrentTerm()
-	s.Commit, s.Applied, s.Entry = g.raft.CommitIndex(), g.raft.AppliedIndex(), uint64(g.Durable())
+	s.Commit, s.Applied, s.Entry = g.raft.CommitIndex(), g.applied.Load(), uint64(g.Durable())
 	f := g.raft.GetConfiguration()
 	if f.Error() != nil {
 		return

@@ -18,7 +18,7 @@
 // # Goroutines
 //
 // Group: the proposer, the collector of results, the watcher of leadership, the one that calls Lead and Follow, the counter of
-// elections; Raft has its own. Node: the accept loop, one per connection, the keeper of membership, the keeper of places. All end with Close.
+// elections, the one that catches up and, while it fetches a state, one that waits for Close; Raft has its own. Node: the accept loop, one per connection, the keeper of membership, the keeper of places. All end with Close.
 //
 // # Files
 //
@@ -26,6 +26,8 @@
 //	propose.go   batches of entries on their way into Raft
 //	lead.go      leadership: Lead and Follow
 //	fsm.go       what was agreed on, to the database
+//	catchup.go   a state that is fetched, and the log behind it
+//	pace.go      how fast states are sent
 //	verify.go    linearizable reads
 //	fresh.go     how old a replica's state is at most
 //	marks.go     which Raft index holds which entry

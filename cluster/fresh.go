@@ -168,5 +168,5 @@ func (n *Node) Holds(database string) bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.missing
+	return !g.missing || g.replica.Applied() > 0 // what is there while the state is fetched is old, and whole
 }

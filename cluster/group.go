@@ -24,8 +24,8 @@ type GroupOptions struct {
 	Transport raft.Transport
 	// Found begins the group with this node as its only member, in a folder that has none.
 	Found bool
-	// Fetch opens the state of the database as another node has it.
-	Fetch func(node string) (io.ReadCloser, error)
+	// Fetch connects with Serve of another node's group.
+	Fetch func(node string) (io.ReadWriteCloser, error)
 	// OnLead is called, in a goroutine of its own, when the database has begun to serve.
 	OnLead func()
 	// ElectionTimeout is how long a follower hears nothing from its leader before it wants to be one (default 600 ms).
@@ -77,6 +77,7 @@ type Group struct {
 	stable  *stable
 	snaps   *descriptors
 	log     *slog.Logger
+	opened  time.Time
 
 	durable atomic.Uint64 // txlog.Seq: what the state contains that was agreed on
 	applied atomic.Uint64 // Raft index of the last entry handed to the database
@@ -98,7 +99,10 @@ type Group struct {
 	batched  int         // entries of the last batch proposed
 	inflight int         // batches in Raft's hands
 	last     txlog.Seq
-	missing  bool // the state is not the one that the descriptor says (I4)
+	missing  bool   // the state is not the one that the descriptor says (I4), see catchup.go
+	needs    uint64 // then: the Raft index that it has to contain,
+	agreed   uint64 // the last entry that waits for it,
+	source   string // and the node that sent the descriptor, "": not known
 	marks    seqMarks
 	history  history
 	fresh    freshness
@@ -124,7 +128,7 @@ var _ txlog.Log = (*Group)(nil)
 // OpenGroup opens the log in x.Dir and begins to drive the database.
 func OpenGroup(o GroupOptions, x txlog.Opening) (*Group, error) {
 	o = o.withDefaults()
-	g := &Group{o: o, opening: x, replica: x.Replica, wake: make(chan struct{}), stop: make(chan struct{}),
+	g := &Group{o: o, opening: x, replica: x.Replica, wake: make(chan struct{}), stop: make(chan struct{}), opened: time.Now(),
 		results: make(chan proposal, 2*inflightMax), log: o.Logger.With("database", x.Name)}
 	g.cond = sync.NewCond(&g.mu)
 	if !vfs.IsReal(o.FS) {
@@ -175,7 +179,8 @@ func (g *Group) open() (err error) {
 	if g.raft, err = raft.NewRaft(c, (*fsm)(g), g.logs, g.stable, g.snaps, g.o.Transport); err != nil {
 		return err
 	}
-	g.done.Add(5)
+	g.done.Add(6)
+	go g.catchUp()
 	go g.propose()
 	go g.collect()
 	go g.watch(notify)
@@ -200,7 +205,10 @@ func (g *Group) begin() error {
 	g.applied.Store(d.Index)
 	g.configs = []configAt{{d.ConfigIndex, raft.DecodeConfiguration(d.Config)}}
 	// A checkpoint's state is older than a descriptor that came from another node when the node stopped in between.
-	g.missing = uint64(g.opening.From) < d.Index+1
+	if g.missing = uint64(g.opening.From) < d.Index+1; g.missing {
+		g.needs, g.agreed = d.Index, d.Index
+		g.applied.Store(max(uint64(g.opening.From), 1) - 1)
+	}
 	if last, _ := g.logs.LastIndex(); last != 0 && last < d.Index {
 		return g.logs.DeleteRange(0, last)
 	}
@@ -441,6 +449,23 @@ func (g *Group) Close() error {
 // AddVoter makes a node with an instance (see NodeInfo) a voter of the group, which this one leads.
 func (g *Group) AddVoter(node, instance string) error {
 	return g.raft.AddVoter(raft.ServerID(node), raft.ServerAddress(instance), 0, raftTimeout).Error()
+}
+
+// AddLearner makes a node with an instance a member that does not vote.
+func (g *Group) AddLearner(node, instance string) error {
+	return g.raft.AddNonvoter(raft.ServerID(node), raft.ServerAddress(instance), 0, raftTimeout).Error()
+}
+
+// Remove takes a member out of the group, which this node leads.
+func (g *Group) Remove(node string) error {
+	return g.raft.RemoveServer(raft.ServerID(node), 0, raftTimeout).Error()
+}
+
+// Complete tells whether this node has the state and everything that it knows to be agreed on.
+func (g *Group) Complete() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.missing && g.applied.Load() > 0 && g.applied.Load() >= g.raft.CommitIndex()
 }
 
 // changed wakes everybody that waits for durable or epoch. mu is held.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -123,13 +124,24 @@ type toyState struct {
 	State []string
 }
 
-func (y *toy) Snapshot(w io.Writer) error {
+func (y *toy) Serve(conn io.ReadWriter) error {
 	y.mu.Lock()
-	defer y.mu.Unlock()
-	return json.NewEncoder(w).Encode(toyState{y.last, y.opened, y.state})
+	p, err := json.Marshal(toyState{y.last, y.opened, y.state})
+	y.mu.Unlock()
+	if err == nil {
+		_, err = conn.Write(p)
+	}
+	return err
 }
 
-func (y *toy) Restore(r io.Reader) error {
+func (y *toy) Fetch(conn io.ReadWriteCloser, progress func(done, total int64)) error {
+	defer conn.Close()
+	progress(0, 1)
+	return y.restore(conn)
+}
+
+// restore takes what Serve has written.
+func (y *toy) restore(r io.Reader) error {
 	var s toyState
 	if err := json.NewDecoder(r).Decode(&s); err != nil {
 		return err
@@ -206,7 +218,7 @@ func (c *trio) start(m *member, found bool) {
 	m.toy = &toy{t: c.t, role: "follow"}
 	m.toy.log = func() *Group { return m.group }
 	if m.saved != nil {
-		if err := m.toy.Restore(bytes.NewReader(m.saved)); err != nil {
+		if err := m.toy.restore(bytes.NewReader(m.saved)); err != nil {
 			c.t.Fatal(err)
 		}
 	}
@@ -218,21 +230,27 @@ func (c *trio) start(m *member, found bool) {
 	g, err := OpenGroup(GroupOptions{
 		FS: vfs.OS, Node: m.id, Transport: m.trans, Found: found, ElectionTimeout: 150 * time.Millisecond, KeepBytes: c.keep,
 		SegmentBytes: 3 << 20, SegmentBytesMax: 3 << 20,
-		Fetch: func(node string) (io.ReadCloser, error) {
-			for _, o := range c.members {
-				if o.id == node && !o.down {
-					var b bytes.Buffer
-					err := o.group.writeState(&b)
-					return io.NopCloser(&b), err
-				}
-			}
-			return nil, errors.New("no such node")
-		},
+		Fetch: func(node string) (io.ReadWriteCloser, error) { return c.fetch(m, node) },
 	}, txlog.Opening{Name: "toy", Dir: m.dir, From: m.from, Replica: lockedApplied{m.toy}, Fatal: func(err error) { c.t.Error(m.id, err) }})
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	m.group = g
+}
+
+// fetch connects m with another member's state.
+func (c *trio) fetch(m *member, node string) (io.ReadWriteCloser, error) {
+	for _, o := range c.members {
+		if o.id == node && o != m && !o.down {
+			here, there := net.Pipe()
+			go func() {
+				defer there.Close()
+				_ = o.group.Serve(there) // the other end sees that it is not whole
+			}()
+			return here, nil
+		}
+	}
+	return nil, errors.New("no such node")
 }
 
 // lockedApplied answers Applied while OpenGroup runs, when the toy is still locked.

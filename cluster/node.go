@@ -44,8 +44,10 @@ type Options struct {
 	SyncInterval    time.Duration
 	SegmentBytesMax int64
 	KeepFreeBytes   uint64
-	Fatal           func(error)
-	Logger          *slog.Logger
+	// ServeRate is the most bytes a second of databases' states that are sent to nodes which fetch them; 0: as fast as they are read.
+	ServeRate int64
+	Fatal     func(error)
+	Logger    *slog.Logger
 }
 
 // Hooks are what a Node asks of the server around it. They are called from its goroutines.
@@ -106,7 +108,8 @@ type Node struct {
 
 	busy     map[uint32]bool // databases that this process makes or drops; guarded by mu
 	kick     chan struct{}
-	settled  time.Time   // when the list of databases was last looked at; the keeper's
+	settled  time.Time // when the list of databases was last looked at; the keeper's
+	serving  pace
 	draining atomic.Bool // it is to lead nothing until it starts anew, unless it is told to
 }
 
@@ -127,7 +130,7 @@ func OpenNode(o Options) (*Node, error) {
 		return nil, errors.New("a node of a cluster needs the operating system's files")
 	}
 	n := &Node{o: o, stop: make(chan struct{}), conns: map[net.Conn]struct{}{}, layers: map[uint32]*layer{}, groups: map[uint32]*Group{},
-		busy: map[uint32]bool{}, kick: make(chan struct{}, 1)}
+		busy: map[uint32]bool{}, kick: make(chan struct{}, 1), serving: pace{rate: o.ServeRate}}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("node %s: %w", o.ID, err), n.Close())
 	}
@@ -258,7 +261,7 @@ func (n *Node) OpenLog(x txlog.Opening) (txlog.Log, error) {
 	g, err := OpenGroup(GroupOptions{
 		FS: n.o.FS, Node: n.o.ID, Transport: t, Found: !known, ElectionTimeout: n.o.ElectionTimeout, KeepBytes: n.o.KeepBytes,
 		Sync: n.o.Sync, SyncInterval: n.o.SyncInterval, SegmentBytesMax: n.o.SegmentBytesMax, KeepFreeBytes: n.o.KeepFreeBytes,
-		Fetch: func(node string) (io.ReadCloser, error) { return n.fetchState(x.Database, node) },
+		Fetch: func(node string) (io.ReadWriteCloser, error) { return n.fetchState(x.Database, node) },
 		OnLead: func() {
 			if f := n.hooks().Lead; f != nil {
 				f(x.Database)

@@ -67,19 +67,21 @@ const (
 
 // LocalReplica is what a node tells of its replica of a database.
 type LocalReplica struct {
-	OID       uint32
-	Leads     bool // Raft says so
-	Serving   bool
-	Term      uint64
-	Entry     uint64
-	Missing   bool  `json:",omitempty"` // the state is fetched
-	Fetched   int64 `json:",omitempty"` // bytes of states fetched since the start
-	CutOff    bool  `json:",omitempty"`
-	Sessions  int   `json:",omitempty"`
-	LogBytes  int64
-	DataBytes int64
-	Members   []ReplicaStatus
-	History   []pastEntry `json:",omitempty"` // of a leader
+	OID        uint32
+	Leads      bool // Raft says so
+	Serving    bool
+	Term       uint64
+	Entry      uint64
+	Missing    bool  `json:",omitempty"` // the state is fetched
+	Fetched    int64 `json:",omitempty"` // bytes of states fetched since the start
+	FetchDone  int64 `json:",omitempty"` // bytes of the state being fetched that are here, of FetchTotal
+	FetchTotal int64 `json:",omitempty"`
+	CutOff     bool  `json:",omitempty"`
+	Sessions   int   `json:",omitempty"`
+	LogBytes   int64
+	DataBytes  int64
+	Members    []ReplicaStatus
+	History    []pastEntry `json:",omitempty"` // of a leader
 }
 
 // pastEntry: the state came to contain more than the entry before, up to Entry, since that long ago.
@@ -232,6 +234,7 @@ const historyTold = 40
 func (g *Group) local() LocalReplica {
 	now := time.Now()
 	r := LocalReplica{Leads: g.isLeader(), Term: g.raft.CurrentTerm(), Entry: uint64(g.Durable()), LogBytes: g.Bytes(), Fetched: g.counts.fetched.Load()}
+	r.FetchDone, r.FetchTotal = g.fetchProgress()
 	r.CutOff = !r.Leads && now.Sub(g.raft.LastContact()) > 2*g.o.ElectionTimeout
 	if f := g.raft.GetConfiguration(); f.Error() == nil {
 		for _, m := range f.Configuration().Servers {

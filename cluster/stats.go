@@ -16,7 +16,9 @@ type groupStats struct {
 	leaders   atomic.Int64    // changes of leader that this node has seen
 	fetched   atomic.Int64    // bytes of states that were fetched
 	fetching  atomic.Bool
-	complete  atomic.Int64 // time.Time in nanoseconds: the state was last known to contain all that was known to be agreed on
+	// fetchDone of fetchTotal bytes of the state are known to be here, while it is fetched.
+	fetchDone, fetchTotal atomic.Int64
+	complete              atomic.Int64 // time.Time in nanoseconds: the state was last known to contain all that was known to be agreed on
 }
 
 // GroupStats is a reading of a group's counters.
@@ -32,6 +34,8 @@ type GroupStats struct {
 	Elections     int64
 	LeaderChanges int64
 	FetchedBytes  int64
+	FetchDone     int64 // bytes of a state being fetched that are here, of FetchTotal; both 0 when none is
+	FetchTotal    int64
 	LogBytes      int64
 	Quorum        *txlog.Histogram
 }
@@ -49,14 +53,23 @@ func (n *Node) Stats() []GroupStats {
 
 func (g *Group) readStats() GroupStats {
 	leads := g.isServing()
-	s := GroupStats{Database: g.opening.Name, Leads: leads, Term: g.raft.CurrentTerm(), Agreed: g.raft.CommitIndex(), Applied: g.raft.AppliedIndex(),
+	s := GroupStats{Database: g.opening.Name, Leads: leads, Term: g.raft.CurrentTerm(), Agreed: g.raft.CommitIndex(), Applied: g.applied.Load(),
 		Elections: g.counts.elections.Load(), LeaderChanges: g.counts.leaders.Load(), FetchedBytes: g.counts.fetched.Load(), LogBytes: g.Bytes(),
 		Quorum: &g.counts.quorum}
+	s.FetchDone, s.FetchTotal = g.fetchProgress()
 	if !leads {
 		g.noteComplete()
-		s.Behind = max(0, time.Since(time.Unix(0, g.counts.complete.Load())))
+		s.Behind = max(0, time.Since(g.opened)-time.Duration(g.counts.complete.Load()))
 	}
 	return s
+}
+
+// fetchProgress tells how far fetching the state is; total is 0 when it is not fetched.
+func (g *Group) fetchProgress() (done, total int64) {
+	if !g.counts.fetching.Load() {
+		return 0, 0
+	}
+	return g.counts.fetchDone.Load(), g.counts.fetchTotal.Load()
 }
 
 // noteComplete notes that the state contains what is known to be agreed on, if it does, as of the last word from a leader.
@@ -65,8 +78,8 @@ func (g *Group) noteComplete() {
 	if !g.isLeader() {
 		at = g.raft.LastContact()
 	}
-	if !at.IsZero() && g.applied.Load() >= g.raft.CommitIndex() && at.UnixNano() > g.counts.complete.Load() {
-		g.counts.complete.Store(at.UnixNano())
+	if since := int64(at.Sub(g.opened)); !at.IsZero() && g.applied.Load() >= g.raft.CommitIndex() && since > g.counts.complete.Load() {
+		g.counts.complete.Store(since)
 	}
 }
 

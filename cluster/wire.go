@@ -232,22 +232,26 @@ func clientAddr(s string) net.Addr {
 	return a
 }
 
-// sendState writes a database's state. What fails leaves a stream without its end, which the other side refuses.
+// sendState gives a database's state to the node at the other end.
 func (n *Node) sendState(nc net.Conn, group uint32) {
 	g := n.group(group)
 	if g == nil {
 		return
 	}
-	if err := g.writeState(nc); err != nil {
+	if err := g.Serve(pacedConn{nc, &n.serving, n.stop}); err != nil {
 		n.o.Logger.Warn("a database's state could not be sent", "database", g.opening.Name, "to", nc.RemoteAddr().String(), "error", err)
 	}
 }
 
-// fetchState opens the state of a group's database as another node has it.
-func (n *Node) fetchState(group uint32, node string) (io.ReadCloser, error) {
+// fetchState connects with a node that is to give the state of a group's database.
+func (n *Node) fetchState(group uint32, node string) (io.ReadWriteCloser, error) {
 	x, ok := n.system.node(node)
 	if !ok {
 		return nil, fmt.Errorf("the address of node %s is not known", node)
 	}
-	return dial(n.tls, x.Address, dialTimeout, hello{For: forState, Group: group})
+	nc, err := dial(n.tls, x.Address, dialTimeout, hello{For: forState, Group: group})
+	if err != nil {
+		return nil, err
+	}
+	return pacedConn{nc, &pace{}, n.stop}, nil
 }

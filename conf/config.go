@@ -36,6 +36,8 @@ type Config struct {
 	ClusterCert, ClusterKey, ClusterCA string
 	// ClusterLogKeep is log, in bytes, that stays for replicas that are behind.
 	ClusterLogKeep int64
+	// ClusterFetchRate is how many bytes a second of databases' states are sent to nodes that fetch them at most; 0: any number.
+	ClusterFetchRate int64
 	// Host and Port say where PostgreSQL clients connect. An empty host is every address of the machine; port 0 is any free one.
 	Host string
 	Port int64

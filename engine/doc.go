@@ -28,7 +28,7 @@
 // # Goroutines
 //
 // Engine: the deadline scanner, the memory keeper. Database: the checkpointer, the log's writer; while its log is replayed, one
-// that applies a batch while the next is read, ended by drain. Sessions have none of their own.
+// that applies a batch while the next is read, ended by drain; while a state is fetched, one that asks and one that reads, ended with it. Sessions have none of their own.
 //
 // # Files
 //
@@ -42,7 +42,9 @@
 //	replica.go     a database under a log of several nodes: leading, following, void entries
 //	sum.go         sums of the state at one place of the log, to compare replicas
 //	state.go       the whole state as a stream
-//	transfer.go    the state of one node for another
+//	restorer.go    the state that such a stream has
+//	transfer.go    the state of one node for another, which asks for what it lacks; frames.go what they say
+//	fetch.go       another node's state in place of this one's
 //	backup.go      states of all databases as one stream; backupcheck.go verifies it
 //	drop.go        dropping a database; what of one is made or gone and not in the list
 //	restore.go     a data folder from a backup; pointintime.go up to where in the archived log

@@ -338,25 +338,34 @@ func TestReplicaTakesStateOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, s.WaitDurable())
-	var state bytes.Buffer
-	must(t, a.replica.Snapshot(&state))
-
 	late := (&group{}).join(t)
 	before := contents(t, late.e.System())
-	for _, at := range []int{3, 20, state.Len() / 2, state.Len() - 2} {
-		bad := bytes.Clone(state.Bytes())
-		bad[at] ^= 0x40
-		if err := late.replica.Restore(bytes.NewReader(bad)); err == nil {
+	size := 0
+	if err := fetchFrom(a, late, func(at int, p []byte) ([]byte, bool) {
+		size = at + len(p)
+		return nil, false
+	}); err == nil {
+		t.Error("no stream was taken")
+	}
+	for _, at := range []int{0, 7, 12, size / 2, size + 20, size + 3000} {
+		err := fetchFrom(a, late, func(from int, p []byte) ([]byte, bool) {
+			if i := at - from; i >= 0 && i < len(p) {
+				p = bytes.Clone(p)
+				p[i] ^= 0x40
+			}
+			return p, true
+		})
+		if err == nil {
 			t.Errorf("a stream with a wrong byte at %d was taken", at)
 		}
 	}
-	if err := late.replica.Restore(bytes.NewReader(state.Bytes()[:state.Len()-5])); err == nil {
+	if err := fetchFrom(a, late, func(at int, p []byte) ([]byte, bool) { return p, at <= size }); err == nil {
 		t.Error("a short stream was taken")
 	}
 	if got := contents(t, late.e.System()); !maps.Equal(got, before) {
 		t.Errorf("damaged streams have left %v", got)
 	}
-	must(t, late.replica.Restore(bytes.NewReader(state.Bytes())))
+	must(t, fetchFrom(a, late, nil))
 	late.applied()
 	g.nodes = append(g.nodes, late)
 	g.same(t)
@@ -367,7 +376,7 @@ func TestReplicaTakesStateOver(t *testing.T) {
 	if st, ok := late.e.System().SequenceState(77); !ok || !st.Called {
 		t.Errorf("sequence %v, %v", st, ok)
 	}
-	if err := a.replica.Restore(bytes.NewReader(state.Bytes())); err == nil {
+	if err := fetchFrom(late, a, nil); err == nil {
 		t.Error("a leader took a state over")
 	}
 	// A restart of its own brings back what its checkpoint has, with its place in the order.
@@ -444,9 +453,9 @@ func TestStateBesideSequence(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = db.exclusive(func() error { close(began); <-release; return nil }) })
 	<-began
-	var state bytes.Buffer
+	late := (&group{}).join(t)
 	done := make(chan error, 2)
-	wg.Go(func() { done <- a.replica.Snapshot(&state) })
+	wg.Go(func() { done <- fetchFrom(a, late, nil) })
 	queued(1)
 	wg.Go(func() {
 		_, err := s.NextValue(77, spec)

@@ -1,178 +1,164 @@
 package engine
 
 import (
+	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"herd/storage"
 	"herd/txlog"
 )
 
-// ErrOpenParts: the state cannot be written while transactions have parts in the log that it would not contain.
+// ErrOpenParts: the state cannot be given to another node while transactions have parts in the log that it would not contain.
 var ErrOpenParts = errors.New("large transactions are open")
 
-// Snapshot implements txlog.Applier. ErrOpenParts: try again later.
-func (a *applier) Snapshot(w io.Writer) error {
+// piecesMost bounds the pieces that one range is cut into.
+const piecesMost = 16 << 10
+
+// server answers the questions of one Fetch from a pinned state.
+type server struct {
+	conn io.Writer
+	snap *storage.Snapshot
+	buf  []byte
+}
+
+// Serve implements txlog.Applier. ErrOpenParts: try again later.
+func (a *applier) Serve(conn io.ReadWriter) error {
 	db := a.db
+	use := db.NewSession(SessionOptions{}) // keeps the database from being dropped
+	defer use.Close()
 	slot := db.store.NewSlot()
 	defer slot.Close()
-	var snap *storage.Snapshot
-	var last txlog.Seq
+	s := server{conn: conn}
+	last, meta, err := a.pinApplied(&s, slot)
+	if err == nil {
+		err = s.head(last, meta)
+	}
+	in := bufio.NewReader(conn)
+	for buf := []byte(nil); err == nil; {
+		var kind byte
+		if kind, buf, err = readFrame(in, buf); err == io.EOF {
+			return nil
+		}
+		if err == nil && use.intr.Pending() {
+			return use.intr.Err()
+		}
+		if err == nil {
+			err = s.answer(kind, frameReader{rest: buf})
+		}
+	}
+	return fmt.Errorf("give another node the state of database %q: %w", db.Name(), err)
+}
+
+// pinApplied pins the state exactly behind an entry.
+func (a *applier) pinApplied(s *server, slot *storage.ReaderSlot) (last txlog.Seq, meta []byte, err error) {
+	db := a.db
 	var epoch txlog.Epoch
-	err := db.exclusive(func() error { // so that no entry comes in between
+	err = db.exclusive(func() error { // so that no entry comes in between
 		if db.parts.waiting() {
 			return ErrOpenParts
 		}
-		for snap = db.durable.Load(); !slot.Pin(snap); {
-			snap = db.durable.Load()
+		for s.snap = db.durable.Load(); !slot.Pin(s.snap); {
+			s.snap = db.durable.Load()
 		}
 		last, epoch = a.Applied(), a.epoch
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
 	// Not as the leader: who draws a sequence's next value holds the sequence while its entry queues. What is recorded is at
 	// least as far as the entry last.
-	meta := db.encodeMeta(last, epoch, nil)
-	out := stateWriter{emit: func(piece []byte) error {
-		_, err := w.Write(piece)
-		return err
-	}}
-	return out.write(snap, last, meta)
+	return last, db.encodeMeta(last, epoch, nil), nil
 }
 
-// Restore implements txlog.Applier. On error the state is the one before.
-func (a *applier) Restore(r io.Reader) error {
-	db := a.db
-	return db.exclusive(func() error {
-		if a.role != following {
-			return errors.New("restore a database's state: the node does not follow")
-		}
-		old := db.tip.Load()
-		b := &restorer{store: db.store, snap: old, slot: db.store.NewSlot()}
-		defer b.slot.Close()
-		if err := b.run(r); err != nil {
-			back, e := db.store.Rewind(old)
-			if e == nil {
-				a.published(back)
-			}
-			return errors.Join(err, e)
-		}
-		db.sequences.reset()
-		last, _, err := db.decodeMeta(b.meta)
-		if err != nil {
-			return err
-		}
-		clear(a.parts)
-		db.parts.clear()
-		a.last, a.done, a.snap, db.last, a.epoch = last, last, b.snap, last, db.epoch
-		a.published(b.snap)
-		db.ckpt.seq.Store(0) // the manifest is of another state
-		return nil
-	})
+func (s *server) send(f []byte) error {
+	s.buf = f
+	_, err := s.conn.Write(endFrame(f))
+	return err
 }
 
-// restorer builds the state of a stream beside the present one. It is a stateTaker.
-type restorer struct {
-	store *storage.Store
-	snap  *storage.Snapshot
-	slot  *storage.ReaderSlot
-	last  txlog.Seq
-	meta  []byte
-	// applied is called after each step, to keep memory small. May be nil.
-	applied func() error
-
-	set   storage.ChangeSet
-	bytes []byte // of the rows in set
-	ends  []treeSum
-}
-
-// treeSum is what a tree has to be once its rows are applied.
-type treeSum struct {
-	id        storage.TreeID
-	rows, sum uint64
-}
-
-// run reads a whole stream.
-func (b *restorer) run(r io.Reader) error {
-	p := stateParser{to: b}
-	buf := make([]byte, statePiece)
-	for !p.Ended {
-		n, err := r.Read(buf)
-		if e := p.feed(buf[:n]); e != nil {
-			return e
-		}
-		switch {
-		case p.Ended:
-		case err == io.EOF:
-			return p.whole()
-		case err != nil:
-			return fmt.Errorf("read a database's state: %w", err)
-		}
-	}
-	return nil
-}
-
-func (b *restorer) head(last txlog.Seq, meta []byte) error {
-	b.last, b.meta = last, meta
-	b.snap.Trees(func(id storage.TreeID, _ int64) bool {
-		b.set = append(b.set, storage.Change{Tree: id, Op: storage.OpDropTree})
+func (s *server) head(last txlog.Seq, meta []byte) error {
+	le := binary.LittleEndian
+	f := append(beginFrame(s.buf, frameHead), frameVersion)
+	f = le.AppendUint64(f, uint64(last))
+	f = append(le.AppendUint32(f, uint32(len(meta))), meta...)
+	s.snap.Trees(func(id storage.TreeID, rows int64) bool {
+		f = le.AppendUint64(le.AppendUint32(f, uint32(id)), uint64(rows))
+		f = le.AppendUint64(le.AppendUint64(f, s.snap.Checksum(id)), uint64(s.snap.TreeBytes(id)))
 		return true
 	})
-	return b.apply()
+	return s.send(f)
 }
 
-func (b *restorer) tree(id storage.TreeID) error {
-	b.set = append(b.set, storage.Change{Tree: id, Op: storage.OpCreateTree})
-	return nil
+func (s *server) answer(kind byte, r frameReader) error {
+	id, piece := storage.TreeID(r.u32()), uint32(0)
+	if kind == frameCut {
+		piece = r.u32()
+	}
+	lo, hi := r.bound(), r.bound()
+	switch {
+	case r.bad || len(r.rest) > 0:
+		return fmt.Errorf("a question that is not one: %w", storage.ErrCorrupt)
+	case kind == frameCut:
+		return s.cut(id, int64(max(piece, 1)), lo, hi)
+	case kind == frameWant:
+		return s.rows(id, lo, hi)
+	}
+	return fmt.Errorf("a question of kind %d: %w", kind, ErrNewerFormat)
 }
 
-func (b *restorer) row(id storage.TreeID, key, val []byte) error {
-	need := len(key) + len(val)
-	if cap(b.bytes)-len(b.bytes) < need { // earlier rows stay where they are
-		if err := b.apply(); err != nil {
+// cut answers where a range is to be cut, and what is in its pieces.
+func (s *server) cut(id storage.TreeID, piece int64, lo, hi []byte) error {
+	le := binary.LittleEndian
+	rows, sum, err := s.snap.RangeSum(id, lo, hi)
+	if err != nil {
+		return err
+	}
+	parts := int64(1)
+	if all := s.snap.Count(id); all > 0 {
+		size := float64(s.snap.TreeBytes(id)) * float64(rows) / float64(all)
+		parts = min(max(int64(size)/piece, 1), piecesMost)
+	}
+	keys, err := s.snap.Split(id, lo, hi, int(parts))
+	if err != nil {
+		return err
+	}
+	f := beginFrame(s.buf, framePieces)
+	from, leftRows, leftSum := lo, rows, sum
+	for _, k := range keys {
+		n, c, err := s.snap.RangeSum(id, from, k)
+		if err != nil {
 			return err
 		}
-		if cap(b.bytes) < need {
-			b.bytes = make([]byte, 0, max(need, stateStep))
-		}
+		f = appendBound(le.AppendUint64(le.AppendUint64(f, uint64(n)), c), k)
+		from, leftRows, leftSum = k, leftRows-n, leftSum-c
 	}
-	at := len(b.bytes)
-	b.bytes = append(append(b.bytes, key...), val...)
-	mid, end := at+len(key), len(b.bytes)
-	b.set = append(b.set, storage.Change{Tree: id, Op: storage.OpPut, Key: b.bytes[at:mid:mid], Val: b.bytes[mid:end:end]})
-	return nil
+	f = appendBound(le.AppendUint64(le.AppendUint64(f, uint64(leftRows)), leftSum), hi)
+	return s.send(f)
 }
 
-func (b *restorer) treeEnd(id storage.TreeID, rows, sum uint64) error {
-	b.ends = append(b.ends, treeSum{id, rows, sum})
-	return nil
-}
-
-func (b *restorer) end() error { return b.apply() }
-
-// apply applies the rows gathered and checks the trees that are whole.
-func (b *restorer) apply() error {
-	if len(b.set) > 0 {
-		s, err := b.store.ApplySorted(b.snap, storage.Seq(b.last), b.set, runtime.GOMAXPROCS(0))
-		if err != nil {
-			return fmt.Errorf("restore a database's state: %w", err)
+// rows answers with the rows of a range.
+func (s *server) rows(id storage.TreeID, lo, hi []byte) error {
+	var c storage.Cursor
+	c.Init(storage.View{Snap: s.snap}, id, lo, hi, false)
+	defer c.Close()
+	f := append(beginFrame(s.buf, frameRows), 0)
+	for c.Next() {
+		f = appendBytes(appendBytes(f, c.Key()), c.Value())
+		if len(f) < frameRowsBytes {
+			continue
 		}
-		b.slot.Pin(s)
-		clear(b.set)
-		b.snap, b.set, b.bytes = s, b.set[:0], b.bytes[:0]
-	}
-	for _, e := range b.ends {
-		if n, s := b.snap.Count(e.id), b.snap.Checksum(e.id); n != int64(e.rows) || s != e.sum {
-			return fmt.Errorf("restore a database's state: tree %d has %d rows with checksum %x, it had %d with %x: %w", e.id, n, s, e.rows, e.sum, storage.ErrCorrupt)
+		if err := s.send(f); err != nil {
+			return err
 		}
+		f = append(beginFrame(f, frameRows), 0)
 	}
-	b.ends = b.ends[:0]
-	if b.applied != nil {
-		return b.applied()
+	if err := c.Err(); err != nil {
+		return fmt.Errorf("read tree %d: %w", id, err)
 	}
-	return nil
+	f[frameStart] = 1
+	return s.send(f)
 }

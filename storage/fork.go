@@ -92,6 +92,11 @@ func (f *Fork) apply(sets []ChangeSet) (bool, error) {
 	return cat, nil
 }
 
+// Trees calls f for each tree of the fork, in order of their numbers, with its figures.
+func (f *Fork) Trees(fn func(t TreeID, rows int64, sum uint64) bool) {
+	f.rt.walk(nil, func(tr *tree) bool { return fn(tr.id, tr.root.Stat.Rows, tr.root.Stat.Sum) })
+}
+
 // settle books what the applier has made and replaced.
 func (f *Fork) settle() {
 	// Blocks that died again before this call are in the books, those of this call are not yet.

@@ -94,6 +94,28 @@ func (s *Snapshot) RangeCount(t TreeID, lo, hi []byte) (rows int64, err error) {
 	return max(rows, 0), nil
 }
 
+// RangeSum returns the number of rows with lo <= key < hi (nil = open) and the sum of their hashes. It reads one path per bound.
+func (s *Snapshot) RangeSum(t TreeID, lo, hi []byte) (rows int64, sum uint64, err error) {
+	tr := s.roots.get(t)
+	if tr == nil {
+		return 0, 0, noTree(t)
+	}
+	st := tr.root.Stat
+	if hi != nil {
+		if st, err = btree.Below(s.st, t, tr.root.H, hi); err != nil {
+			return 0, 0, err
+		}
+	}
+	if lo != nil {
+		below, err := btree.Below(s.st, t, tr.root.H, lo)
+		if err != nil {
+			return 0, 0, err
+		}
+		st = st.Sub(below)
+	}
+	return st.Rows, st.Sum, nil
+}
+
 // Split returns at most parts-1 keys, ascending and strictly between lo and hi, that cut the range into about equal
 // numbers of rows: the borders of a parallel scan's morsels.
 func (s *Snapshot) Split(t TreeID, lo, hi []byte, parts int) ([][]byte, error) {

@@ -132,10 +132,11 @@ type Applier interface {
 	// entry that is not the last applied. On the node that leads, its own entries are applied already and become
 	// durable. An error means that this node can go on with nothing.
 	Apply(batch []Entry) error
-	// Snapshot writes the applied state.
-	Snapshot(w io.Writer) error
-	// Restore replaces the state.
-	Restore(r io.Reader) error
+	// Serve gives the applied state to Fetch at the other end of conn, until that closes it.
+	Serve(conn io.ReadWriter) error
+	// Fetch makes the state what Serve at the other end of conn gives, of which it asks for what is not there already. It closes conn and
+	// tells how far it is, in bytes. On error the state is the one before.
+	Fetch(conn io.ReadWriteCloser, progress func(done, total int64)) error
 }
 
 // Replica is a database as a log drives it that several nodes share. Lead and Follow are called one at a time; Apply goes

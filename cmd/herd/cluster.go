@@ -37,7 +37,7 @@ func openNode(ctx context.Context, c *conf.Config, fsys vfs.FS, o *engine.Option
 	return cluster.OpenNode(cluster.Options{
 		FS: fsys, Dir: filepath.Join(c.BaseDir, clusterFolder), ID: c.NodeID, Address: c.ClusterAddress, Advertise: c.ClusterAdvertise,
 		SQLAddress: c.Address(), Join: c.ClusterJoin, Credentials: credentials(c), Stop: ctx.Done(), ElectionTimeout: c.ElectionTimeout,
-		ReplicaTimeout: c.ReplicaTimeout, KeepBytes: c.ClusterLogKeep,
+		ReplicaTimeout: c.ReplicaTimeout, KeepBytes: c.ClusterLogKeep, ServeRate: c.ClusterFetchRate,
 		Sync: o.LogSync, SyncInterval: o.LogSyncInterval, SegmentBytesMax: o.LogSegmentBytesMax, KeepFreeBytes: o.LogKeepFreeBytes,
 		Fatal: o.Fatal, Logger: logger,
 	})

@@ -38,6 +38,8 @@ func groupMetrics(e *web.Emitter, s cluster.GroupStats) {
 	gauge("herd_replica_lag_seconds", "Time since the replica was last known to have everything; 0 on the leader.", s.Behind.Seconds())
 	gauge("herd_replica_log_bytes", "Bytes of Raft log kept.", float64(s.LogBytes))
 	counter("herd_replica_fetched_bytes_total", "Bytes of state fetched from leaders.", s.FetchedBytes)
+	gauge("herd_replica_fetch_done_bytes", "Bytes of a state being fetched that are here.", float64(s.FetchDone))
+	gauge("herd_replica_fetch_bytes", "Bytes of a state being fetched; 0 when none is.", float64(s.FetchTotal))
 	counter("herd_elections_total", "Elections that this node has called for.", s.Elections)
 	counter("herd_leader_changes_total", "Changes of leader that this node has seen.", s.LeaderChanges)
 	e.Histogram("herd_quorum_seconds", "Time from handing a batch of commits to Raft to its being agreed on, on the leader.", histogram(s.Quorum), "database", name)

@@ -32,7 +32,8 @@ func (v clusterView) Overview() session.ClusterOverview {
 			l := &r.Local
 			x.Replicas = append(x.Replicas, session.ClusterReplica{Node: r.Node, Address: r.Address, State: string(r.State), Leads: r.Known && r.Node == d.Leader,
 				Voter: r.Voter, Known: r.Known, Lagged: r.LagOf, Term: l.Term, Entry: l.Entry, LagEntries: r.Entries, Lag: r.Lag,
-				LogBytes: l.LogBytes, DataBytes: l.DataBytes, FetchedBytes: l.Fetched})
+				LogBytes: l.LogBytes, DataBytes: l.DataBytes, FetchedBytes: l.Fetched,
+				FetchDone: l.FetchDone, FetchTotal: l.FetchTotal})
 		}
 		out.Databases = append(out.Databases, x)
 	}

@@ -120,6 +120,11 @@ func (s *Session) replicationQuery(text string) error {
 func (s *Session) backup(c backupCommand) error {
 	s.srv.setBackingUp(s, &c)
 	defer s.srv.setBackingUp(s, nil)
+	if s.srv.opts.Cluster != nil {
+		if err := s.upToDate(c.databases); err != nil {
+			return err
+		}
+	}
 	s.copyResponse('H', &copyFormat{kind: ast.CopyBinary}, 0)
 	o := engine.BackupOptions{Databases: c.databases, Rate: c.rate, Sleep: func(d time.Duration) error {
 		if d <= 0 {

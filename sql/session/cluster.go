@@ -90,6 +90,7 @@ type ClusterReplica struct {
 	Term, Entry, LagEntries           uint64
 	Lag                               time.Duration
 	LogBytes, DataBytes, FetchedBytes int64
+	FetchDone, FetchTotal             int64 // bytes of a state that is being fetched; 0: none is
 }
 
 // ClusterCheck is the result of comparing one replica.
@@ -241,12 +242,15 @@ func replicaRows(o *ClusterOverview) (rows [][]types.Datum) {
 				role = "leader"
 			}
 			row := []types.Datum{databaseName(d.Name), types.Text(r.Node), types.Text(r.Address), types.NullDatum, types.Bool(r.Voter), types.Text(r.State)}
-			for range 7 {
+			for range 9 {
 				row = append(row, types.NullDatum)
 			}
 			if r.Known {
 				row[3], row[6], row[7] = types.Text(role), count(r.Term), count(r.Entry)
 				row[10], row[11], row[12] = types.Int(r.LogBytes), types.Int(r.DataBytes), types.Int(r.FetchedBytes)
+			}
+			if r.FetchTotal > 0 {
+				row[13], row[14] = types.Int(r.FetchDone), types.Int(r.FetchTotal)
 			}
 			if r.Lagged {
 				row[8], row[9] = count(r.LagEntries), types.Float(r.Lag.Seconds())

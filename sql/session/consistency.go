@@ -79,7 +79,12 @@ func (s *Session) fresh() error {
 		s.sayCutOff()
 		return nil
 	}
-	oid, most := s.db.OID(), s.maxStaleness
+	return s.freshWithin(s.db.OID(), s.info.Database, s.maxStaleness)
+}
+
+// freshWithin makes sure that what this node has of a database is at most that old.
+func (s *Session) freshWithin(oid uint32, database string, most time.Duration) error {
+	c := s.srv.opts.Cluster
 	if c.FreshNow(oid, most) {
 		return nil
 	}
@@ -88,7 +93,7 @@ func (s *Session) fresh() error {
 		return err
 	}
 	if err != nil {
-		return sqlerr.New(sqlerr.SnapshotTooOld, "what this node has of database \"%s\" may be older than herd.max_staleness allows", s.info.Database).
+		return sqlerr.New(sqlerr.SnapshotTooOld, "what this node has of database \"%s\" may be older than herd.max_staleness allows", database).
 			WithDetail("%v", err).WithHint("SET herd.max_staleness = -1 reads it nevertheless.")
 	}
 	return nil

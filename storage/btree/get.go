@@ -179,9 +179,57 @@ func Rank(ld Loader, t block.TreeID, root *Handle, key []byte) (rows int64, err 
 		for i := range c {
 			rows += n.Stat(i).Rows
 		}
+		if n.sepIs(c, key) {
+			return rows, nil
+		}
 		h = n.Kid(c)
 	}
 	return rows, nil
+}
+
+// Below returns the figures of the rows with keys < key. It reads one path; at a separator it touches no leaf.
+func Below(ld Loader, t block.TreeID, root *Handle, key []byte) (st block.Stat, err error) {
+	for h := root; h != nil; {
+		b, err := fetch(ld, t, h)
+		if err != nil {
+			return st, err
+		}
+		if b.Kind == block.KindLeaf {
+			return st.Add(b.figuresBelow(key)), nil
+		}
+		if b.Kind != block.KindInner {
+			return st, wrongKind(t, h, b.Kind)
+		}
+		h.touch(heatInner)
+		n := b.Inner()
+		c := n.child(key)
+		for i := range c {
+			st = st.Add(n.Stat(i))
+		}
+		if n.sepIs(c, key) {
+			return st, nil
+		}
+		h = n.Kid(c)
+	}
+	return st, nil
+}
+
+// figuresBelow returns the figures of the leaf's rows with keys < key.
+func (b *Block) figuresBelow(key []byte) (st block.Stat) {
+	l := b.Leaf()
+	end, _ := l.Search(key)
+	var k []byte
+	for i := range end {
+		v, big := b.Value(i)
+		if st.Rows++; big {
+			_, _, hash := block.Stub(v)
+			st.Sum += hash
+			continue
+		}
+		k = l.AppendKey(k[:0], i)
+		st.Sum += block.RowHash(k, v)
+	}
+	return st
 }
 
 // SepAt returns a separator near the row of the given rank, without touching leaves; nil when there is none before it.

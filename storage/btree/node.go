@@ -222,6 +222,12 @@ func (n *Inner) sepAbove(i int, key []byte) bool {
 	return bytes.Compare(n.keys.Suffix(i), key[len(p):]) > 0
 }
 
+// sepIs reports whether separator i is key; there is none before the first child.
+func (n *Inner) sepIs(i int, key []byte) bool {
+	p := n.keys.Prefix
+	return i > 0 && len(key) >= len(p) && bytes.Equal(key[:len(p)], p) && bytes.Equal(n.keys.Suffix(i), key[len(p):])
+}
+
 // newInner makes a node from entries; entries[0].sep is not stored.
 func newInner(level uint8, ents []entry) *Inner {
 	k := len(ents)

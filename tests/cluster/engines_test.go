@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"math/rand"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -43,16 +44,7 @@ func (x *replica) open(found bool) {
 			g, err := cluster.OpenGroup(cluster.GroupOptions{FS: vfs.OS, Node: x.id, Transport: x.trans, Found: found,
 				ElectionTimeout: 300 * time.Millisecond, KeepBytes: 1, SegmentBytes: 3 << 20, SegmentBytesMax: 3 << 20,
 				OnLead: func() { x.leads <- struct{}{} },
-				Fetch: func(node string) (io.ReadCloser, error) {
-					for _, o := range *x.all {
-						if o.id == node {
-							r, w := io.Pipe()
-							go func() { w.CloseWithError(o.state.Snapshot(w)) }()
-							return r, nil
-						}
-					}
-					return nil, errors.New("no such node")
-				}}, o)
+				Fetch:  x.fetch}, o)
 			x.group = g
 			return g, err
 		}})
@@ -60,6 +52,21 @@ func (x *replica) open(found bool) {
 		x.t.Fatal(err)
 	}
 	connect(*x.all, nil)
+}
+
+// fetch connects x with another engine's state.
+func (x *replica) fetch(node string) (io.ReadWriteCloser, error) {
+	for _, o := range *x.all {
+		if o.id == node {
+			here, there := net.Pipe()
+			go func() {
+				defer there.Close()
+				_ = o.group.Serve(there) // the other end sees that it is not whole
+			}()
+			return here, nil
+		}
+	}
+	return nil, errors.New("no such node")
 }
 
 // connect joins all with each other, but not those that are cut off.

@@ -12,7 +12,7 @@ var clusterFunctions = []ownFunction{
 	{oid: 15702, name: "herd_replicas", rows: 15, out: []ownColumn{{"database", types.TextOID}, {"node", types.TextOID}, {"address", types.TextOID},
 		{"role", types.TextOID}, {"voter", types.BoolOID}, {"state", types.TextOID}, {"term", types.Int8OID}, {"entry", types.Int8OID},
 		{"lag_entries", types.Int8OID}, {"lag_seconds", types.Float8OID}, {"log_bytes", types.Int8OID}, {"data_bytes", types.Int8OID},
-		{"fetched_bytes", types.Int8OID}}},
+		{"fetched_bytes", types.Int8OID}, {"fetch_done", types.Int8OID}, {"fetch_total", types.Int8OID}}},
 	{oid: 15703, name: "herd_cluster_check", rows: 15, out: []ownColumn{{"database", types.TextOID}, {"node", types.TextOID}, {"entry", types.Int8OID},
 		{"trees", types.Int4OID}, {"rows", types.Int8OID}, {"checksum", types.TextOID}, {"state", types.TextOID}, {"detail", types.TextOID}}},
 	{oid: 15704, name: "herd_cluster_remove", rows: 1, args: oneNode, out: oneResult},
