@@ -312,6 +312,12 @@ func (c *Cursor) run(vals [][]byte, keys *KeyBuf) (n int) {
 		prefix = c.leaf.Prefix()
 	}
 	b, patched := c.it.Block, len(c.it.Block.Patch()) > 0
+	if keys == nil && !patched && !c.reverse && c.leaf.Bigs() == 0 {
+		n = min(len(vals), c.stop-c.i)
+		c.leaf.Values(vals[:n], c.i)
+		c.i += n
+		return n
+	}
 	for n < len(vals) && c.hasPlain() {
 		v, big := c.leaf.Value(c.i)
 		if patched {

@@ -17,5 +17,5 @@
 // # Files
 //
 //   - main.go: flags and order. rows.go: the rows and what they must reach. servers.go: herd and its peers as processes.
-//   - pgbench.go, ycsb.go, bulk.go: how each kind of row is measured. report.go: the table.
+//   - pgbench.go, ycsb.go, bulk.go, queries.go, tpch.go: how each kind of row is measured. report.go: the table.
 package main

@@ -33,6 +33,7 @@ func run(ctx context.Context) (err error) {
 	pflag.Int64Var(&s.operations, "operations", 1_000_000, "YCSB operations")
 	pflag.Int64Var(&s.bulkRows, "bulk-rows", 1_000_000, "rows of COPY, memory and restart")
 	pflag.IntVar(&s.runs, "runs", 1, "measurements of each figure, of which the median counts")
+	pflag.StringVar(&s.tpch, "tpch", "", "folder of bench/tpch, for the row tpch")
 	quick := pflag.Bool("quick", false, "short: 3 s, 100,000 records and rows")
 	list := pflag.Bool("list", false, "list the rows")
 	out := pflag.String("out", "", "file for the table; by default bench/results/DATE.md when all rows ran, none otherwise")

@@ -15,7 +15,8 @@ type settings struct {
 	records    int64         // YCSB
 	operations int64
 	bulkRows   int64
-	runs       int // median of so many
+	runs       int    // median of so many
+	tpch       string // folder of bench/tpch
 }
 
 // figure is one measured value of one server.
@@ -113,6 +114,8 @@ func allRows() []row {
 	for _, name := range []string{"copy", "memory", "restart"} {
 		add(name, (*bench).bulkRow)
 	}
+	queryRows(add)
+	add("tpch", tpchRow)
 	return rows
 }
 

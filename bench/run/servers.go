@@ -13,7 +13,7 @@ import (
 )
 
 // Durability is PostgreSQL's default: fsync and synchronous_commit on.
-var postgresSettings = []string{"shared_buffers=2GB", "max_connections=300"}
+var postgresSettings = []string{"shared_buffers=2GB", "work_mem=256MB", "max_connections=300"}
 
 var mariadbSettings = []string{"innodb_flush_log_at_trx_commit=1", "innodb_buffer_pool_size=4G", "innodb_flush_method=O_DIRECT", "innodb_log_file_size=1G"}
 

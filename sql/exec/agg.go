@@ -22,6 +22,8 @@ type aggOp struct {
 
 	table   keyTable
 	single  bool // hashed by one integer, in ints instead of table
+	packs   bool // hashed by columns that the cache may know
+	cache   groupCache
 	ints    intTable
 	nullG   int       // with single: the group of NULL, -1 none
 	vals    *rowStore // key values of each group
@@ -50,6 +52,8 @@ type aggOp struct {
 	ready   int
 	pos     int
 	outB    *outRows
+
+	share *exchange // nil: the input cannot be shared among workers
 }
 
 func (s *State) buildAgg(n *plan.Agg) (Operator, error) {
@@ -63,6 +67,7 @@ func (s *State) buildAgg(n *plan.Agg) (Operator, error) {
 		return nil, err
 	}
 	o.single = n.Strategy == plan.AggHash && n.Sets == nil && len(n.Keys) == 1 && o.keys.key.cols[0].mode == eqInt
+	o.packs = n.Strategy == plan.AggHash && n.Sets == nil && !o.single && cacheable(o.keys.key.cols)
 	var kinds []types.Kind
 	for _, k := range n.Keys {
 		kinds = append(kinds, types.KindOf(k.Left.T().Type))
@@ -87,6 +92,7 @@ func (s *State) buildAgg(n *plan.Agg) (Operator, error) {
 		kinds = append(kinds, types.KindInt)
 	}
 	o.outB = newOutRows(kinds)
+	o.share = s.newExchange(n)
 	return o, nil
 }
 
@@ -108,6 +114,7 @@ func (o *aggOp) clear() {
 func (o *aggOp) forget() {
 	o.table.reset()
 	o.ints.reset()
+	o.cache.reset()
 	o.nullG = -1
 	o.vals.reset()
 	o.setOf, o.lastKey = o.setOf[:0], o.lastKey[:0]
@@ -174,6 +181,9 @@ func (o *aggOp) load(want int) error {
 			return err
 		}
 	}
+	if done, err := o.shared(); done || err != nil {
+		return err
+	}
 	for {
 		b, err := o.input()
 		if err != nil {
@@ -194,6 +204,23 @@ func (o *aggOp) load(want int) error {
 			return o.finish(o.ready)
 		}
 	}
+}
+
+// shared has workers read the input, when there are any and it is worth it; false: nothing has been read.
+func (o *aggOp) shared() (bool, error) {
+	if o.share == nil || o.part.f != nil {
+		return false, nil
+	}
+	wanted := o.share.wants(o.st.env)
+	if wanted == 0 {
+		return false, nil
+	}
+	done, err := o.share.run(o, wanted)
+	if !done || err != nil {
+		return false, err
+	}
+	o.ended, o.ready = true, len(o.setOf)
+	return true, o.finish(o.ready)
 }
 
 // emptyGroups makes the groups that exist without input: a plain aggregate's only one, and that of an empty grouping set.
@@ -307,16 +334,26 @@ func (o *aggOp) update(b *vec.Batch, sel []uint16) error {
 		if err := c.update(&f, o.groupV, sel); err != nil {
 			return err
 		}
-		if size := c.agg.Size(); size > c.size {
-			if err := o.stateM.grow(size - c.size); err != nil {
-				if err := o.refused(c, err); err != nil {
-					return err
-				}
-				o.stateM.force(size - c.size)
-			}
-			c.size = size
+		if err := o.account(c); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// account takes the memory that a call's states have grown by.
+func (o *aggOp) account(c *aggCall) error {
+	size := c.agg.Size()
+	if size <= c.size {
+		return nil
+	}
+	if err := o.stateM.grow(size - c.size); err != nil {
+		if err := o.refused(c, err); err != nil {
+			return err
+		}
+		o.stateM.force(size - c.size)
+	}
+	c.size = size
 	return nil
 }
 

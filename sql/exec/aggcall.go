@@ -20,6 +20,7 @@ type aggCall struct {
 	direct  []program
 	directV []types.Datum
 	seen    *keyTable // DISTINCT by hashing
+	seenInt *pairSet  // instead of seen, for one integer
 	argKey  eqKey
 	sel     []uint16
 	// rows are collected and fed when their group is given: always with an ORDER BY or a DISTINCT that needs one, else (late)
@@ -54,19 +55,26 @@ func (c *compiler) aggregate(a *plan.Aggref, sorted bool) (*aggCall, error) {
 		return nil, err
 	}
 	if a.Distinct && !sorted && !orderMatters(a) {
-		call.seen = &keyTable{}
 		for _, x := range a.Args {
 			call.argKey.cols = append(call.argKey.cols, newEqCol(x.T().Type, x.T().Collation))
 		}
+		if len(call.argKey.cols) == 1 && call.argKey.cols[0].mode == eqInt {
+			call.seenInt = &pairSet{}
+		} else {
+			call.seen = &keyTable{}
+		}
 	}
 	_, collects := call.agg.(funcs.Collector)
-	needsOrder := a.Kind == 'o' || a.Kind == 'h' || len(a.OrderBy) > 0 && funcs.OrderSensitive(a.Agg) || a.Distinct && call.seen == nil
-	if needsOrder || collects || call.seen != nil {
+	needsOrder := a.Kind == 'o' || a.Kind == 'h' || len(a.OrderBy) > 0 && funcs.OrderSensitive(a.Agg) || a.Distinct && !call.distinct()
+	if needsOrder || collects || call.distinct() {
 		call.late = !needsOrder
 		call.rows, err = c.aggSort(a)
 	}
 	return call, err
 }
+
+// distinct says whether the call drops the values it has seen.
+func (c *aggCall) distinct() bool { return c.seen != nil || c.seenInt != nil }
 
 // orderMatters says whether an aggregate of distinct values depends on their order: floating-point sums do too.
 func orderMatters(a *plan.Aggref) bool {
@@ -85,6 +93,9 @@ func (c *aggCall) begin(env *Env) {
 	if c.seen != nil {
 		c.seen.open(env)
 	}
+	if c.seenInt != nil {
+		c.seenInt.open(env)
+	}
 	if c.rows != nil {
 		c.rows.begin(env)
 	}
@@ -99,6 +110,9 @@ func (c *aggCall) forget() {
 	}
 	if c.seen != nil {
 		c.seen.reset()
+	}
+	if c.seenInt != nil {
+		c.seenInt.reset()
 	}
 }
 
@@ -131,11 +145,15 @@ func (c *aggCall) update(f *frame, groups []uint32, sel []uint16) error {
 			return err
 		}
 	}
-	if c.collecting() && c.seen == nil {
+	if c.collecting() && !c.distinct() {
 		return c.rows.collect(f, groups, sel, c)
 	}
-	if c.seen != nil {
-		if sel, err = c.unseen(f, groups, sel); err != nil || len(sel) == 0 {
+	if c.distinct() {
+		find := c.unseen
+		if c.seenInt != nil {
+			find = c.unseenInts
+		}
+		if sel, err = find(f, groups, sel); err != nil || len(sel) == 0 {
 			return err
 		}
 	}
@@ -169,6 +187,38 @@ func (c *aggCall) unseen(f *frame, groups []uint32, sel []uint16) ([]uint16, err
 			c.full, err = true, nil
 		}
 		if c.seen.find(h, b) < 0 {
+			rest = append(rest, uint16(i))
+		}
+	})
+	c.sel = keep
+	if err == nil && len(rest) > 0 {
+		err = c.rows.collect(f, groups, rest, c)
+	}
+	return keep, err
+}
+
+// unseenInts is unseen for one integer. NULLs are left out: no aggregate whose values may come in any order takes them.
+func (c *aggCall) unseenInts(f *frame, groups []uint32, sel []uint16) ([]uint16, error) {
+	keep := reuse(c.sel, f.n)
+	var rest []uint16
+	var err error
+	v := c.argv[0]
+	each(f.n, sel, func(i int) {
+		if err != nil || v.HasNulls && v.IsNull(i) {
+			return
+		}
+		k := v.Int[v.At(i)]
+		if !c.full {
+			var added bool
+			if added, err = c.seenInt.insert(groups[i], k); added {
+				keep = append(keep, uint16(i))
+			}
+			if !f.st.env.canSpill(err) {
+				return
+			}
+			c.full, err = true, nil
+		}
+		if !c.seenInt.has(groups[i], k) {
 			rest = append(rest, uint16(i))
 		}
 	})

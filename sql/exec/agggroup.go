@@ -11,8 +11,18 @@ const noGroup = ^uint32(0)
 // set to do, -1 when there are none or when the rows say it themselves.
 func (o *aggOp) assign(b *vec.Batch, set int) ([]uint16, error) {
 	if o.strategy == plan.AggPlain && o.sets == nil {
-		each(b.N, b.Sel, func(i int) { o.groupV[i] = 0 })
+		clear(o.groupV[:b.N])
 		return b.Sel, nil
+	}
+	if o.single && !o.full && !o.keys.vs[0].HasNulls && !o.keys.vs[0].Const {
+		if done, err := o.assignInts(b); done || err != nil {
+			return b.Sel, err
+		}
+	}
+	packed := o.packs && o.cache.useful()
+	if packed {
+		o.cache.pack(o.keys.key.cols, o.keys.vs, b.N, b.Sel)
+		o.cache.asked += b.Rows()
 	}
 	var err error
 	spilled := false
@@ -25,9 +35,12 @@ func (o *aggOp) assign(b *vec.Batch, set int) ([]uint16, error) {
 			n = int(o.setR[i])
 		}
 		var g int
-		if o.single {
+		switch {
+		case o.single:
 			g, err = o.intGroup(i)
-		} else {
+		case packed:
+			g, err = o.cachedGroup(i)
+		default:
 			g, err = o.group(o.key(i, n), i, max(n, 0))
 		}
 		if err == errSpillRow {
@@ -48,6 +61,37 @@ func (o *aggOp) assign(b *vec.Batch, set int) ([]uint16, error) {
 		}
 	})
 	return keep, nil
+}
+
+// assignInts is assign for keys of one integer without NULLs. done is false when memory was refused: all rows are to be assigned
+// again then, which finds the groups made so far.
+func (o *aggOp) assignInts(b *vec.Batch) (done bool, err error) {
+	keys, groups := o.keys.vs[0].Int, o.groupV
+	if b.Sel == nil {
+		for i, k := range keys[:b.N] {
+			n := o.ints.find(k)
+			if n < 0 {
+				if n, err = o.newIntGroup(k, i); err != nil {
+					break
+				}
+			}
+			groups[i] = uint32(o.afterNull(n))
+		}
+	} else {
+		for _, i := range b.Sel {
+			n := o.ints.find(keys[i])
+			if n < 0 {
+				if n, err = o.newIntGroup(keys[i], int(i)); err != nil {
+					break
+				}
+			}
+			groups[i] = uint32(o.afterNull(n))
+		}
+	}
+	if err == errSpillRow {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // key is the grouping key of row i in a grouping set, NULL equal to NULL.
@@ -125,6 +169,12 @@ func (o *aggOp) intGroup(i int) (int, error) {
 		}
 		return 0, errSpillRow
 	}
+	n, err := o.newIntGroup(k, i)
+	return o.afterNull(n), err
+}
+
+// newIntGroup returns the number of integer k in ints, making its group from row i if it has none.
+func (o *aggOp) newIntGroup(k int64, i int) (int, error) {
 	n, added, err := o.ints.insert(k)
 	if err == nil && added {
 		if err = o.newGroup(i, 0); err != nil {
@@ -135,7 +185,7 @@ func (o *aggOp) intGroup(i int) (int, error) {
 		o.divide()
 		return 0, errSpillRow
 	}
-	return o.afterNull(n), err
+	return n, err
 }
 
 // afterNull turns the number of a key in ints into that of its group: the group of NULL has none.

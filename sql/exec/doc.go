@@ -20,7 +20,8 @@
 //
 // # Goroutines
 //
-// None. A State belongs to one session.
+// A State belongs to one session. Only an exchange has goroutines: the workers that share a scan, each with a State of its own, all of which
+// end before the call that started them returns.
 //
 // # Files
 //
@@ -35,7 +36,7 @@
 //	spill.go tape.go sorter.go partition.go  what every operator spills with: files of records, tuples in sequence, sorted runs, hash partitions
 //	store.go       Store: rows that outlive a statement's batches
 //	currentrow.go  WHERE CURRENT OF; owncommand.go: a statement that is several commands
-//	keys.go keytable.go inttable.go  grouping and sorting keys as bytes; the hash tables over them
+//	keys.go keytable.go inttable.go pairset.go  grouping and sorting keys as bytes; the hash tables over them
 //	keyrange.go    key ranges of scans
 //	index.go       entries of secondary indexes
 //	scan.go indexscan.go virtual.go function.go values.go filter.go project.go append.go
@@ -43,7 +44,8 @@
 //	nestloop.go mergejoin.go sort.go limit.go distinct.go setop.go lockrows.go  one operator a file
 //	hashjoin.go hashrows.go hashprobe.go joinpart.go  hash join: operator, build side, probing, partitions
 //	hashedsub.go   IN over a hash table
-//	agg.go agggroup.go aggcall.go aggout.go aggsort.go agghypo.go  aggregation: operator, groups, calls, results; rows fed in order; hypothetical rows
+//	exchange.go exchangesafe.go  workers that share the scan below an aggregation; what they may share
+//	agg.go agggroup.go aggcache.go aggcall.go aggout.go aggsort.go agghypo.go  aggregation: operator, groups, a cache of them, calls, results; rows fed in order; hypothetical rows
 //	window.go windowchunk.go windowfunc.go windowrange.go  window functions
 //	modify.go      INSERT, UPDATE, DELETE, ON CONFLICT, RETURNING; merge.go: MERGE
 //	writer.go large.go rowerrors.go   one table's rows: constraints, indexes, large values, messages

@@ -50,7 +50,9 @@ func (s *State) buildHashJoin(n *plan.HashJoin) (Operator, error) {
 	if o.left, err = s.build(n.Left); err != nil {
 		return nil, err
 	}
-	if o.right, err = s.build(n.Right); err != nil {
+	if s.worker {
+		o.right = noRows{} // its table is the session's: see borrow
+	} else if o.right, err = s.build(n.Right); err != nil {
 		return nil, err
 	}
 	c := s.compiler()
@@ -207,3 +209,17 @@ func (o *hashJoinOp) spillTable() error {
 	t.open(o.st.env)
 	return nil
 }
+
+// borrow makes the join of a worker probe the table of the session's join, which is built and fits in memory.
+func (o *hashJoinOp) borrow(from *hashJoinOp) {
+	o.built = true
+	o.table.borrow(&from.table)
+}
+
+// noRows is an input without rows.
+type noRows struct{}
+
+func (noRows) Open(*Env) error              { return nil }
+func (noRows) Next(int) (*vec.Batch, error) { return nil, nil }
+func (noRows) Rescan() error                { return nil }
+func (noRows) Close() error                 { return nil }

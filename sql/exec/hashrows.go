@@ -39,6 +39,15 @@ func (h *hashRows) close() {
 	h.head, h.next, h.seen = nil, nil, nil
 }
 
+// borrow makes h a reader of another table, which owns all of it and outlives h's use; what reading needs is h's own.
+func (h *hashRows) borrow(from *hashRows) {
+	h.rows.rows = from.rows.rows
+	h.single, h.direct = from.single, from.direct
+	h.ints.slots, h.ints.keys = from.ints.slots, from.ints.keys
+	h.keys.slots, h.keys.keys, h.keys.hash = from.keys.slots, from.keys.keys, from.keys.hash
+	h.head, h.next, h.seen = from.head, from.next, nil
+}
+
 // add stores a tuple under a key; without one (ok false) it never matches.
 func (h *hashRows) add(k []byte, ok bool, tuple []byte) error {
 	if !ok {

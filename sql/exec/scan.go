@@ -162,6 +162,7 @@ type scanOp struct {
 	batch   *rowBatch
 	withKey bool
 	keys    storage.KeyBuf
+	more    func() (byteRange, bool) // of an exchange: the next range when those of todo are read
 	ramp    ramp
 	readAhead
 }
@@ -277,7 +278,7 @@ func (o *scanOp) read(n int) (int, error) {
 		keys.Reset()
 	}
 	got := 0
-	for got < n && o.pos < len(o.todo) {
+	for got < n && (o.pos < len(o.todo) || o.another()) {
 		if !o.started {
 			r := o.todo[o.pos]
 			if o.node.Reverse {
@@ -304,6 +305,18 @@ func (o *scanOp) read(n int) (int, error) {
 		}
 	}
 	return got, nil
+}
+
+// another gets a range from the exchange that the scan serves.
+func (o *scanOp) another() bool {
+	if o.more == nil {
+		return false
+	}
+	r, ok := o.more()
+	if ok {
+		o.todo, o.pos = append(o.todo[:0], r), 0
+	}
+	return ok
 }
 
 // noteRead tells a SERIALIZABLE transaction's conflict detection what is read. 40001 when the transaction cannot commit.

@@ -43,6 +43,7 @@ type State struct {
 	modify     *modifyOp // the top-level data modification, whose count is the command's
 	checks     []func() error
 	counted    bool
+	worker     bool // of an exchange: another state's helper
 	stats      []NodeStats
 
 	first    uint32   // the command that the execution began as

@@ -70,6 +70,7 @@ type Env struct {
 	Analyze   bool // count rows, loops and time per node
 	// CursorRow returns the key of the row of a table that an open cursor is on; nil: it is on none that can be told.
 	CursorRow func(cursor string, rel *catalog.Relation) ([]byte, error)
+	Workers   int // goroutines that a scan may use beyond the session's own, within the process's limit
 	// Deferred collects constraint checks postponed to COMMIT; nil: all are made at the end of the statement.
 	Deferred *Deferred
 }

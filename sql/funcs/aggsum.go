@@ -126,17 +126,41 @@ func (a *sumNum) Reset()           { clear(a.sum); a.sum = a.sum[:0] }
 
 func (a *sumNum) Update(_ *Ctx, groups []uint32, n int, sel []uint16, args []*vec.Vector) error {
 	v := args[0]
-	loop(n, sel, func(i int) {
-		if v.HasNulls && v.IsNull(i) {
-			return
-		}
+	switch {
+	case a.ints || v.Dec:
+		scale := v.Scale
 		if a.ints {
-			a.sum[groups[i]].AddInt64(v.Int[v.At(i)])
-		} else {
-			a.sum[groups[i]].AddEncoded(v.Bytes(i))
+			scale = 0
 		}
-	})
+		a.addAll(groups, n, sel, v, scale)
+	default:
+		loop(n, sel, func(i int) {
+			if !v.HasNulls || !v.IsNull(i) {
+				a.sum[groups[i]].AddEncoded(v.Bytes(i))
+			}
+		})
+	}
 	return nil
+}
+
+// addAll adds the coefficients of v.
+func (a *sumNum) addAll(groups []uint32, n int, sel []uint16, v *vec.Vector, scale int) {
+	switch {
+	case v.HasNulls || v.Const:
+		loop(n, sel, func(i int) {
+			if !v.IsNull(i) {
+				a.sum[groups[i]].AddSmall(v.Int[v.At(i)], scale)
+			}
+		})
+	case sel == nil:
+		for i, x := range v.Int[:n] {
+			a.sum[groups[i]].AddSmall(x, scale)
+		}
+	default:
+		for _, i := range sel {
+			a.sum[groups[i]].AddSmall(v.Int[i], scale)
+		}
+	}
 }
 
 func (a *sumNum) Combine(other Agg, m []uint32) error {

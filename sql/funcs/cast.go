@@ -72,7 +72,7 @@ func init() {
 		}
 		return v, nil
 	}), "dtof")
-	each(func(r *row) error { return r.RetNumOK(numeric.FromInt64(r.Int(0))) }, "int2_numeric", "int4_numeric", "int8_numeric")
+	reg(intToNumeric, "int2_numeric", "int4_numeric", "int8_numeric")
 	each(func(r *row) error { return r.RetNum(numeric.FromFloat64(r.Float(0))) }, "float8_numeric")
 	each(func(r *row) error { return r.RetNum(numeric.FromFloat32(float32(r.Float(0)))) }, "float4_numeric")
 	for sym, t := range map[string]intType{"numeric_int2": int2, "numeric_int4": int4, "numeric_int8": int8} {

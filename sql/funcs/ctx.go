@@ -23,7 +23,15 @@ type Ctx struct {
 	// Rand is the session's generator for random(); nil: the process's. Setseed makes one.
 	Rand *rand.Rand
 
-	rows []*row // free list of row headers, so that nested kernels allocate nothing
+	rows    []*row // free list of row headers, so that nested kernels allocate nothing
+	decimal [2][1]int64
+}
+
+// Fork returns a copy for another goroutine, for functions that use nothing of the session.
+func (c *Ctx) Fork() Ctx {
+	f := *c
+	f.rows, f.Rand, f.Env, f.Tables = nil, nil, nil, nil
+	return f
 }
 
 func (c *Ctx) interrupted() error {

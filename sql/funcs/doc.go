@@ -26,7 +26,7 @@
 //	lift.go row.go                kernels from functions of one row
 //	compare.go                    comparison operators of all types
 //	intarith.go floatarith.go mathfn.go   integers, floats, mathematics
-//	numericfn.go numkernel.go     numeric; its kernels without allocation
+//	numericfn.go numkernel.go decimal.go   numeric; its kernels without allocation; columns of one scale as integers
 //	cast.go                       casts and length coercions
 //	textfn.go textmore.go encode.go ident.go   strings, bit strings, encodings, identifiers
 //	like.go                       LIKE and SIMILAR TO

@@ -42,9 +42,9 @@ func numUnary(symbol string, f func(a numeric.Num) numeric.Num) {
 }
 
 func init() {
-	reg(numKernel(numAddSmall, numeric.Add), "numeric_add")
-	reg(numKernel(numSubSmall, numeric.Sub), "numeric_sub")
-	reg(numKernel(numMulSmall, numeric.Mul), "numeric_mul")
+	reg(numKernel(decimalAdd, false, numAddSmall, numeric.Add), "numeric_add")
+	reg(numKernel(decimalSub, false, numSubSmall, numeric.Sub), "numeric_sub")
+	reg(numKernel(decimalMul, true, numMulSmall, numeric.Mul), "numeric_mul")
 	reg(numBinary(numeric.Div), "numeric_div")
 	reg(numBinary(numeric.DivTrunc), "numeric_div_trunc")
 	reg(numBinary(numeric.Mod), "numeric_mod")

@@ -26,10 +26,21 @@ func numMulSmall(x, y int64, sx, sy int) (int64, int, bool) {
 	return 0, 0, false
 }
 
-// numKernel makes a kernel that stays in int64 while it can, value by value.
-func numKernel(fast numericOp, slow func(a, b numeric.Num) (numeric.Num, error)) Kernel {
-	return func(_ *Ctx, n int, sel []uint16, a []*vec.Vector, out *vec.Vector) error {
+// numKernel makes a kernel that stays in int64 while it can: for the batch when both columns are decimals, else value by value.
+// A product has the sum of the scales, the others are computed at one scale.
+func numKernel(batch decimalOp, product bool, fast numericOp, slow func(a, b numeric.Num) (numeric.Num, error)) Kernel {
+	return func(c *Ctx, n int, sel []uint16, a []*vec.Vector, out *vec.Vector) error {
 		x, y := a[0], a[1]
+		if p, q, ok := decimalPair(x, y, &c.decimal, !product); ok {
+			scale := p.scale
+			if product {
+				scale += q.scale
+			}
+			if scale <= 255 && batch(out.SetDecimal(n, scale), n, sel, p, q) {
+				return nil
+			}
+			out.ClearDecimal()
+		}
 		rows := n
 		if sel != nil {
 			rows = len(sel)
@@ -66,8 +77,12 @@ func numKernel(fast numericOp, slow func(a, b numeric.Num) (numeric.Num, error))
 
 // numCmp compares numerics: coefficients when both are small and of one scale.
 func numCmp(op cmpOp) Kernel {
-	return func(_ *Ctx, n int, sel []uint16, a []*vec.Vector, out *vec.Vector) error {
+	return func(c *Ctx, n int, sel []uint16, a []*vec.Vector, out *vec.Vector) error {
 		x, y, o := a[0], a[1], out.Bool
+		if p, q, ok := decimalPair(x, y, &c.decimal, true); ok {
+			cmpLoop(op, n, sel, p.coef, q.coef, p.mask, q.mask, o)
+			return nil
+		}
 		rows := n
 		if sel != nil {
 			rows = len(sel)
@@ -81,4 +96,19 @@ func numCmp(op cmpOp) Kernel {
 		}
 		return nil
 	}
+}
+
+// intToNumeric is the cast of an integer.
+func intToNumeric(_ *Ctx, n int, sel []uint16, a []*vec.Vector, out *vec.Vector) error {
+	x, m, o := a[0].Int, mask(a[0]), out.SetDecimal(n, 0)
+	if sel == nil {
+		for i := range n {
+			o[i] = x[i&m]
+		}
+		return nil
+	}
+	for _, i := range sel {
+		o[i] = x[int(i)&m]
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"herd/sql/types"
-	"herd/sql/types/numeric"
 	"herd/sql/vec"
 )
 
@@ -13,6 +12,9 @@ import (
 // Variable values are views over rows: out is valid as long as they are.
 func (l *Layout) DecodeVector(rows [][]byte, sel []uint16, col int, out *vec.Vector, large LargeReader) error {
 	p := &l.cols[col]
+	if p.numeric && l.decimals(p, rows, sel, col, out) {
+		return nil
+	}
 	out.Reset(p.kind, len(rows))
 	if p.width == 0 {
 		return l.decodeVar(rows, sel, col, out, large)
@@ -75,31 +77,45 @@ func (l *Layout) fastFixed(p *place, rows [][]byte, col int, out *vec.Vector) bo
 			}
 			o[i] = math.Float64frombits(binary.LittleEndian.Uint64(r[at:]))
 		}
-	case p.numeric:
-		return p.fastNumeric(rows, n, at, nullByte, nullBit, out)
 	default:
 		return false
 	}
 	return true
 }
 
-// fastNumeric writes the small forms of a numeric stored as an integer side by side.
-func (p *place) fastNumeric(rows [][]byte, n uint16, at, nullByte int, nullBit byte, out *vec.Vector) bool {
-	for _, r := range rows {
-		if binary.LittleEndian.Uint16(r[1:]) != n || int64(binary.LittleEndian.Uint64(r[at:])) == numericNaN {
+// decimals decodes a numeric stored as an integer into coefficients; false when a row lacks the column or has NaN.
+func (l *Layout) decimals(p *place, rows [][]byte, sel []uint16, col int, out *vec.Vector) bool {
+	n := uint16(len(l.cols))
+	at := headerSize + (len(l.cols)+7)>>3 + p.at
+	nullByte, nullBit := headerSize+col>>3, byte(1)<<(col&7)
+	o := out.ResetDecimal(len(rows), p.scale)
+	if sel != nil {
+		for _, i := range sel {
+			r := rows[i]
+			if binary.LittleEndian.Uint16(r[1:]) != n {
+				return false
+			}
+			if r[nullByte]&nullBit != 0 {
+				out.SetNull(int(i))
+				continue
+			}
+			if o[i] = int64(binary.LittleEndian.Uint64(r[at:])); o[i] == numericNaN {
+				return false
+			}
+		}
+		return true
+	}
+	for i, r := range rows {
+		if binary.LittleEndian.Uint16(r[1:]) != n {
 			return false
 		}
-	}
-	b := out.Fixed(len(rows), numeric.SmallSize)
-	for i, r := range rows {
 		if r[nullByte]&nullBit != 0 {
 			out.SetNull(i)
 			continue
 		}
-		f := b[i*numeric.SmallSize : (i+1)*numeric.SmallSize]
-		f[0], f[1] = 0, byte(p.scale) // the header of numeric's small form
-		copy(f[2:], r[at:at+8])
-		out.FixPrefix(i)
+		if o[i] = int64(binary.LittleEndian.Uint64(r[at:])); o[i] == numericNaN {
+			return false
+		}
 	}
 	return true
 }

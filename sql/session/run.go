@@ -44,6 +44,7 @@ func (s *Session) fillEnv(env *exec.Env, view storage.View, params []types.Datum
 	env.SpillFS = s.srv.opts.SpillFS
 	env.SpillDir = s.srv.opts.SpillDir
 	env.Deferred = &s.deferred
+	env.Workers = s.scanWorkers
 	if s.tx != nil {
 		env.Tx = s.tx
 	}

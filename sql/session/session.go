@@ -55,18 +55,19 @@ type Session struct {
 	eng    *engine.Session
 	acct   *mem.Account
 
-	set       settings
-	io        types.IOContext
-	started   bool
-	dirty     bool // a reported parameter may have changed since the last ReadyForQuery
-	reported  [len(reportedNames)]string
-	authUser  string
-	authSuper bool
-	user      catalog.Role
-	superuser bool
-	path      searchPath
-	planKey   *planEnv // interned environment of plans; nil: compute it
-	planMode  planner.CacheMode
+	set         settings
+	io          types.IOContext
+	started     bool
+	dirty       bool // a reported parameter may have changed since the last ReadyForQuery
+	reported    [len(reportedNames)]string
+	authUser    string
+	authSuper   bool
+	user        catalog.Role
+	superuser   bool
+	path        searchPath
+	planKey     *planEnv // interned environment of plans; nil: compute it
+	planMode    planner.CacheMode
+	scanWorkers int // goroutines that a scan may use beside the session's
 
 	// transaction
 	tx               *engine.Tx

@@ -63,6 +63,9 @@ func init() { // not an initializer: switchUser leads back to it
 		"synchronous_commit": func(s *Session, value string) {
 			s.eng.SetSynchronousCommit(value != "off")
 		},
+		"max_parallel_workers_per_gather": func(s *Session, value string) {
+			s.scanWorkers = atoi(value)
+		},
 		"statement_timeout": func(s *Session, value string) {
 			s.statementTimeout = millis(value)
 		},

@@ -58,6 +58,10 @@ func (v *Vector) Gather(src *Vector, n int, sel []uint16) {
 		v.CopyFrom(src, n, nil)
 		return
 	}
+	if src.Dec && !src.Const {
+		v.gatherDecimal(src, sel)
+		return
+	}
 	v.Reset(src.Kind, len(sel))
 	if src.Const || src.HasNulls || src.Kind == types.KindBytes {
 		for k, i := range sel {
@@ -83,7 +87,7 @@ func (v *Vector) Gather(src *Vector, n int, sel []uint16) {
 
 // GatherShared is Gather of the rows sel, except that bytes are not copied: v is valid as long as src is. sel may repeat rows.
 func (v *Vector) GatherShared(src *Vector, sel []uint16) {
-	if src.Kind != types.KindBytes || src.Const {
+	if src.Kind != types.KindBytes || src.Const || src.Dec {
 		v.Gather(src, len(sel), sel)
 		return
 	}
@@ -148,6 +152,10 @@ func (v *Vector) Share(src *Vector) {
 	v.Drop()
 	v.Kind, v.Const, v.HasNulls, v.Nulls = src.Kind, src.Const, src.HasNulls, src.Nulls
 	v.Int, v.Float, v.Bool, v.Var, v.Bufs = src.Int, src.Float, src.Bool, src.Var, src.Bufs
+	v.Dec, v.lazy, v.Scale = src.Dec, src.lazy, src.Scale
+	if v.lazy { // each makes the bytes it needs
+		v.Var, v.Bufs = nil, nil
+	}
 	v.shared, v.borrowed = true, true
 }
 

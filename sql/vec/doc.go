@@ -12,6 +12,7 @@
 //	I3  HasNulls false promises that no row is NULL, whatever Nulls holds.
 //	I4  Views are offsets, so the arena may move while it grows. What Bytes returned stays readable until Reset.
 //	I5  Own bytes are only appended to the arena; buffers added with AddBuf or SetBufs are never written.
+//	I6  A vector of numerics with Dec has coefficients in Int; its views and bytes are made by the first Bytes.
 //
 // # Goroutines
 //
@@ -21,6 +22,7 @@
 //
 //	vec.go     Vector, Batch, Source
 //	vector.go  reading and writing one value, NULLs, the arena
+//	decimal.go numerics as integers at one scale
 //	copy.go    copying between vectors, gathering
 //	pool.go    reuse
 package vec

@@ -27,7 +27,7 @@ func Put(v *Vector) {
 		v.Drop()
 	}
 	v.Kind = types.KindBytes
-	v.Const, v.HasNulls = false, false
+	v.Const, v.HasNulls, v.Dec, v.lazy = false, false, false, false
 	v.Var = v.Var[:0]
 	v.resetBufs()
 	if v.hasArena && cap(v.Bufs[0]) > poolArenaMax {

@@ -30,6 +30,11 @@ type Vector struct {
 	arena    int      // index in Bufs of the own arena when hasArena
 	hasArena bool
 	shared   bool // Bufs is someone else's slice: copied before it is appended to
+	// Dec says that a vector of numerics has its values as coefficients in Int too, all at Scale. Nothing but NULLs is set in such a
+	// vector before its next Reset.
+	Dec      bool
+	lazy     bool // Dec, and Var is still to be made
+	Scale    int
 	borrowed bool // the value slices belong to another vector (Share)
 }
 

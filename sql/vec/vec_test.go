@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"herd/sql/types"
+	"herd/sql/types/numeric"
 )
 
 func TestVarValues(t *testing.T) {
@@ -100,5 +101,50 @@ func TestConst(t *testing.T) {
 	n := NewConst(types.Int4OID, types.NullDatum)
 	if !n.IsNull(9) || !n.Datum(9).Null {
 		t.Error("constant NULL")
+	}
+}
+
+// Decimals have the bytes of their stored form wherever they go.
+func TestDecimal(t *testing.T) {
+	src := New(types.KindBytes, 0)
+	o := src.ResetDecimal(100, 2)
+	for i := range o {
+		o[i] = int64(i) - 50
+		if i%7 == 0 {
+			src.SetNull(i)
+		}
+	}
+	want := func(i int) string { return string(numeric.AppendSmall(nil, int64(i)-50, 2)) }
+	var shared Vector
+	shared.Share(src)
+	sel := []uint16{1, 8, 50, 99}
+	gathered, again := New(types.KindBytes, 0), New(types.KindBytes, 0)
+	gathered.Gather(src, 100, sel)
+	again.GatherShared(gathered, []uint16{0, 1, 2, 3, 3})
+	copied := New(types.KindBytes, 100)
+	copied.CopyFrom(src, 100, nil)
+	if !gathered.Dec || !again.Dec || copied.Dec {
+		t.Error("gathering keeps decimals, copying one by one does not")
+	}
+	for i := range 100 {
+		for _, v := range []*Vector{src, &shared, copied} {
+			if v.IsNull(i) != (i%7 == 0) || !v.IsNull(i) && string(v.Bytes(i)) != want(i) {
+				t.Errorf("row %d: % x", i, v.Bytes(i))
+			}
+		}
+	}
+	for k, i := range append(sel, 99) {
+		if again.IsNull(k) != (i%7 == 0) || !again.IsNull(k) && string(again.Bytes(k)) != want(int(i)) {
+			t.Errorf("gathered row %d: % x", i, again.Bytes(k))
+		}
+	}
+	src.Reset(types.KindBytes, 2)
+	src.SetVar(0, []byte("plain"))
+	if src.Dec || string(src.Bytes(0)) != "plain" || string(shared.Bytes(1)) != want(1) {
+		t.Error("after Reset")
+	}
+	c := NewConst(types.NumericOID, types.Bytes(numeric.AppendSmall(nil, 7, 1)))
+	if !c.Dec || c.Scale != 1 || c.Int[0] != 7 || string(c.Bytes(5)) != string(numeric.AppendSmall(nil, 7, 1)) {
+		t.Error("constant")
 	}
 }

@@ -21,6 +21,9 @@ func NewConst(t types.OID, d types.Datum) *Vector {
 	v := New(types.KindOf(t), 1)
 	v.SetDatum(0, d)
 	v.Const = true
+	if t == types.NumericOID && !d.Null {
+		v.constDecimal()
+	}
 	return v
 }
 
@@ -30,7 +33,7 @@ func (v *Vector) Reset(kind types.Kind, n int) {
 	if v.borrowed {
 		v.Drop()
 	}
-	v.Kind, v.Const, v.HasNulls = kind, false, false
+	v.Kind, v.Const, v.HasNulls, v.Dec, v.lazy = kind, false, false, false, false
 	switch kind {
 	case types.KindInt:
 		v.Int = grow(v.Int, n)
@@ -71,6 +74,9 @@ func (v *Vector) resetBufs() {
 
 // Len returns the number of rows of v; a constant vector has at least one.
 func (v *Vector) Len() int {
+	if v.Dec {
+		return len(v.Int)
+	}
 	switch v.Kind {
 	case types.KindInt:
 		return len(v.Int)
@@ -142,6 +148,9 @@ func (v *Vector) startNulls(n int) {
 
 // Bytes returns the value of row i of a KindBytes vector. It aliases the vector's buffers: never modify it.
 func (v *Vector) Bytes(i int) []byte {
+	if v.lazy {
+		v.encode()
+	}
 	if v.Const {
 		i = 0
 	}

@@ -51,6 +51,18 @@ func (l Leaf) Value(i int) (v []byte, big bool) {
 	return l[a&^bigFlag : b&^bigFlag : b&^bigFlag], a&bigFlag != 0
 }
 
+// Values fills dst with the values of rows from, from+1 ... of a leaf without big rows.
+func (l Leaf) Values(dst [][]byte, from int) {
+	o := leafHeader + 2*(l.Len()+1+from)
+	a := l.u16(o)
+	for i := range dst {
+		o += 2
+		b := l.u16(o)
+		dst[i] = l[a:b:b]
+		a = b
+	}
+}
+
 // Search returns the place of key: its index when found, else the index where it would be inserted.
 func (l Leaf) Search(key []byte) (i int, found bool) {
 	n, p := l.Len(), l.u16(4)

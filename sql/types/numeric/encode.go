@@ -56,6 +56,13 @@ func AppendSmall(dst []byte, coef int64, scale int) []byte {
 	return binary.LittleEndian.AppendUint64(append(dst, tagSmall, byte(scale)), uint64(coef))
 }
 
+// PutSmall writes the stored form of coef / 10**scale, SmallSize bytes, to the beginning of dst; scale is at most 255.
+func PutSmall(dst []byte, coef int64, scale int) {
+	_ = dst[SmallSize-1]
+	dst[0], dst[1] = tagSmall, byte(scale)
+	binary.LittleEndian.PutUint64(dst[2:], uint64(coef))
+}
+
 // SmallOf returns the parts of a stored value in small form; ok is false for the other forms.
 func SmallOf(b []byte) (coef int64, scale int, ok bool) {
 	if len(b) == SmallSize && b[0] == tagSmall {

@@ -27,8 +27,17 @@ func (s *Sum) AddEncoded(b []byte) {
 	s.Add(Decode(b))
 }
 
+// AddSmall adds coef / 10**scale.
+func (s *Sum) AddSmall(coef int64, scale int) {
+	if int32(scale) == s.scale && s.addSmall(coef) {
+		s.count++
+		return
+	}
+	s.Add(Num{coef: coef, scale: int32(scale)})
+}
+
 // AddInt64 adds an integer.
-func (s *Sum) AddInt64(v int64) { s.Add(Num{coef: v}) }
+func (s *Sum) AddInt64(v int64) { s.AddSmall(v, 0) }
 
 func (s *Sum) addSmall(c int64) bool {
 	lo, carry := bits.Add64(s.lo, uint64(c), 0)
