@@ -15,6 +15,7 @@ import (
 type Problem struct {
 	Database string // name
 	Where    string // file, tree, entry
+	Of       string // what it belongs to; empty: not known, or to nothing in particular
 	What     string
 	Note     bool // wastes space but endangers nothing
 }
@@ -24,6 +25,8 @@ type CheckOptions struct {
 	FS                  vfs.FS // default: the operating system
 	Dir                 string
 	LogDir, MetadataDir string // as in Options
+	// Owner says what a tree belongs to by the catalog that a view holds. May be nil.
+	Owner func(storage.View, storage.TreeID) string
 }
 
 // CheckSummary counts what Check read.
@@ -61,7 +64,7 @@ func Check(o CheckOptions, report func(Problem)) (CheckSummary, error) {
 			continue
 		}
 		sum.Databases++
-		if err := checkDatabase(&opt, oid, &sum, report); err != nil {
+		if err := checkDatabase(&opt, oid, o.Owner, &sum, report); err != nil {
 			report(Problem{Database: n, Where: dbDir(o.Dir, oid), What: err.Error()})
 		}
 	}
@@ -102,7 +105,7 @@ func CutLogs(o CheckOptions, report func(database string, damage *txlog.CorruptE
 }
 
 // checkDatabase checks one database.
-func checkDatabase(o *Options, oid uint32, sum *CheckSummary, report func(Problem)) error {
+func checkDatabase(o *Options, oid uint32, owner func(storage.View, storage.TreeID) string, sum *CheckSummary, report func(Problem)) error {
 	name, err := readName(o.FS, dbDir(o.Dir, oid))
 	if err != nil {
 		return err
@@ -121,7 +124,11 @@ func checkDatabase(o *Options, oid uint32, sum *CheckSummary, report func(Proble
 		sum.Rows += r.Rows
 	}
 	err = st.Check(func(p storage.Problem) {
-		report(Problem{Database: name, Where: p.Where, What: p.What, Note: p.Note})
+		found := Problem{Database: name, Where: p.Where, What: p.What, Note: p.Note}
+		if owner != nil && p.Tree != 0 {
+			found.Of = owner(storage.View{Snap: st.Base()}, p.Tree)
+		}
+		report(found)
 	})
 	if err != nil {
 		return err

@@ -61,9 +61,21 @@ func eager(nc net.Conn, s *solo) net.Conn {
 	if err != nil {
 		return nc
 	}
+	unpace(t, raw)
 	e := &eagerConn{TCPConn: t, raw: raw, solo: s}
 	e.look, e.put = e.attempt, e.send
 	return e
+}
+
+// unpace gives a connection within this machine a congestion control that sends at once: where the system's is one that paces (bbr),
+// each answer sets a timer, for a network that is not there.
+func unpace(t *net.TCPConn, raw syscall.RawConn) {
+	if a, ok := t.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) { // it may be forbidden
+		_ = syscall.SetsockoptString(int(fd), syscall.IPPROTO_TCP, syscall.TCP_CONGESTION, "reno")
+	})
 }
 
 // Read implements net.Conn.

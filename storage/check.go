@@ -15,6 +15,7 @@ import (
 // Problem is one finding of Check.
 type Problem struct {
 	Where string // manifest, segment, tree and address
+	Tree  TreeID // 0: none in particular
 	What  string
 	// Note marks what wastes space but endangers nothing.
 	Note bool
@@ -58,7 +59,7 @@ func (c *checker) tree(r RootEntry) {
 		a := h.Addr()
 		return fmt.Sprintf("tree %d, file %s at %d", r.Tree, c.st.fileOf(a), a.Offset())
 	}
-	say := func(h *btree.Handle, what string) { c.report(Problem{Where: where(h), What: what}) }
+	say := func(h *btree.Handle, what string) { c.report(Problem{Where: where(h), Tree: r.Tree, What: what}) }
 	v := btree.Verifier{
 		Get:    func(h *btree.Handle) (*btree.Block, error) { return c.read(r.Tree, h) },
 		Report: say,
@@ -123,7 +124,7 @@ func (c *checker) live(m Manifest) {
 func (st *Store) CheckSnapshot(s *Snapshot, report func(Problem)) {
 	s.roots.walk(nil, func(tr *tree) bool {
 		say := func(h *btree.Handle, what string) {
-			report(Problem{Where: fmt.Sprintf("tree %d in memory", tr.id), What: what})
+			report(Problem{Where: fmt.Sprintf("tree %d in memory", tr.id), Tree: tr.id, What: what})
 		}
 		v := btree.Verifier{
 			Get: func(h *btree.Handle) (*btree.Block, error) {

@@ -8,12 +8,14 @@ import (
 
 	"herd/conf"
 	"herd/engine"
+	"herd/sql/session"
 	"herd/txlog"
 )
 
 // checkOptions says where a base folder's parts are.
 func checkOptions(c *conf.Config) engine.CheckOptions {
-	return engine.CheckOptions{Dir: c.DataDir(), LogDir: c.LogDir(), MetadataDir: c.MetadataDir()}
+	return engine.CheckOptions{Dir: c.DataDir(), LogDir: c.LogDir(), MetadataDir: c.MetadataDir(),
+		Owner: session.TreeOwner}
 }
 
 // loadFolder reads the configuration with the folder that was given as argument.
@@ -63,7 +65,11 @@ first ends such a log before the damaged place: every commit from there on is lo
 					problems++
 					word = "PROBLEM"
 				}
-				fmt.Fprintf(out, "%s: database %s: %s: %s\n", word, p.Database, p.Where, p.What)
+				where := p.Where
+				if p.Of != "" {
+					where = p.Of + ", " + where
+				}
+				fmt.Fprintf(out, "%s: database %s: %s: %s\n", word, p.Database, where, p.What)
 			})
 			if err != nil {
 				return err

@@ -73,7 +73,7 @@ func (d directFile) WriteAt(l Label, p []byte, off int64) (int, error) {
 
 func (d directFile) writeSync(p []byte, off int64) error {
 	if aligned(p, off) {
-		return d.past.writeSync(p, off)
+		return d.past.writeSyncAsync(p, off)
 	}
 	return d.osFile.writeSync(p, off)
 }

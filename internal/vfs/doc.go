@@ -21,7 +21,8 @@
 //
 //	vfs.go    FS, File, Label
 //	folder.go making folders durably
-//	writesync.go writing and syncing in one call; startwrite.go writing ahead of a sync; direct.go past the page cache
+//	writesync.go writing and syncing in one call; startwrite.go writing ahead of a sync
+//	direct.go past the page cache; aio.go without keeping a thread meanwhile
 //	os.go     the real file system
 //	mem.go    the memory file system
 //	memfile.go its files

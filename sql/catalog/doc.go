@@ -50,7 +50,7 @@
 //	system.go, systemindex.go       built-in objects as descriptors
 //	write.go, writerel.go, writetypes.go, writeshared.go, stats.go   the Writer
 //	build.go                        indexes being built
-//	depend.go, drop.go, roleuse.go  who needs whom; DROP
+//	depend.go, drop.go, roleuse.go, owner.go  who needs whom; DROP; whose a tree is
 //	acl.go                          privileges
 //	bootstrap.go                    the rows of a new database
 //	format.go, describe.go, define.go   objects and definitions as text

@@ -29,29 +29,19 @@ func (s *Session) Translate(err error) *sqlerr.Error {
 	return sqlerr.New(code, "could not read a block of %s", what).WithDetail("%v", block.Err).WithHint("%s", hint)
 }
 
+// TreeOwner says what a tree belongs to by the catalog that v holds; empty when it does not tell.
+func TreeOwner(v storage.View, tree storage.TreeID) string {
+	what, _ := catalog.OwnerOf(catalog.NewReader(catalog.ReaderOptions{Source: catalog.FromView(v), Cache: catalog.NewCache()}), tree)
+	return what
+}
+
 // ownerOf says what a tree belongs to.
 func (s *Session) ownerOf(tree storage.TreeID) (what string, isIndex bool) {
-	what = fmt.Sprintf("tree %d", tree)
-	cat, err := s.catalog()
-	if err != nil {
-		return what, false
+	if cat, err := s.catalog(); err == nil {
+		what, isIndex = catalog.OwnerOf(cat, tree)
 	}
-	_ = cat.Relations(func(rel *catalog.Relation) bool { // what cannot be read stays without a name
-		switch {
-		case rel.TreeID == tree:
-			what = fmt.Sprintf("table \"%s\"", rel.Name)
-			return false
-		case rel.LargeTree == tree:
-			what = fmt.Sprintf("the large values of table \"%s\"", rel.Name)
-			return false
-		}
-		for _, ix := range rel.Indexes {
-			if ix.Tree == tree {
-				what, isIndex = fmt.Sprintf("index \"%s\"", ix.Name), true
-				return false
-			}
-		}
-		return true
-	})
+	if what == "" {
+		what = fmt.Sprintf("tree %d", tree)
+	}
 	return what, isIndex
 }

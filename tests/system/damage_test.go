@@ -31,7 +31,8 @@ func TestDamagedBlock(t *testing.T) {
 	}
 	flipBoth(t, h.Dir, []byte(fmt.Sprintf("%x", md5.Sum([]byte("1500")))))
 	out, err := exec.Command(h.Binary, "check", h.Dir).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), ".seg at ") || !strings.Contains(string(out), "checksum") {
+	if err == nil || !strings.Contains(string(out), ".seg at ") || !strings.Contains(string(out), "checksum") ||
+		!strings.Contains(string(out), `table "bad", tree`) || !strings.Contains(string(out), `index "bad_v", tree`) {
 		t.Errorf("herd check: %v: %s", err, out)
 	}
 	c = Connect(t, start(t, h).URL)
