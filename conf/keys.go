@@ -35,7 +35,7 @@ var table = []Key{
 		"How long a node may be silent before replicas of databases with a fixed number of replicas are made on other nodes; 0: for ever."),
 	bytesKey("server.cluster.log.keep", "64M", mib, 1024*gib, func(c *Config) *int64 { return &c.ClusterLogKeep },
 		"Log that stays behind a checkpoint for replicas that are behind; who needs more gets what of the state it lacks."),
-	bytesKey("server.cluster.fetch.rate", "200M", 0, 1024*gib, func(c *Config) *int64 { return &c.ClusterFetchRate },
+	bytesKey("server.cluster.fetch.rate", "128M", 0, 1024*gib, func(c *Config) *int64 { return &c.ClusterFetchRate },
 		"Bytes a second of databases' states that a node sends to those that lack them; 0: as fast as it can."),
 	stringKey("server.host", "127.0.0.1", "an address or host name", func(c *Config) *string { return &c.Host },
 		"Address that PostgreSQL clients connect to; empty: every address of the machine."),

@@ -22,6 +22,9 @@
 //	rolling_test.go nodes that restart, join and leave under load
 //	cut_test.go    links between nodes are cut
 //	links_test.go  what stands between the nodes then
+//	rounds_test.go anything of this again and again: HERD_ROUNDS=100 go test ./tests/cluster -run TestRounds -timeout 2h
+//	backup_test.go backups of a node
+//	scenario_test.go engines in this process in simulated time, histories checked; network_test.go what lies between them
 //	counter_test.go clients that find stale reads and lost commits
 //	engines_test.go three engines in this process, compared by the checksums of their trees
 package cluster
