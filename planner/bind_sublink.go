@@ -275,7 +275,7 @@ func (s *scope) jsonSubscript(e plan.Expr, steps []ast.Step, loc int) (plan.Expr
 			if at == nil {
 				at = steps[i].Lower
 			}
-			if at != nil {
+			if loc = -1; at != nil {
 				loc = int(at.Pos())
 			}
 			return nil, b.errorAt(loc, sqlerr.DatatypeMismatch, "jsonb subscript does not support slices")

@@ -200,6 +200,16 @@ func CopyWhere(cat catalog.Reader, env *BindEnv, rel *catalog.Relation, x ast.Ex
 	if err != nil {
 		return nil, err
 	}
+	for i := range rel.Columns {
+		c := &rel.Columns[i]
+		if !c.Dropped && c.Generated != "" && find(e, func(x plan.Expr) bool {
+			v, ok := x.(*plan.Var)
+			return ok && (v.Attno == i+1 || v.Attno == 0)
+		}) {
+			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "generated columns are not supported in COPY FROM WHERE conditions").
+				WithDetail("Column \"%s\" is a generated column.", c.Name)
+		}
+	}
 	b := &binder{cat: cat, env: env, params: newParamState(nil)}
 	other := find(e, func(x plan.Expr) bool {
 		v, ok := x.(*plan.Var)

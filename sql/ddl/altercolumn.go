@@ -367,6 +367,9 @@ func (b *alterBuild) columnType(c *ast.AlterCmd) error {
 	if err := b.typeUsers(col); err != nil {
 		return err
 	}
+	if err := x.rowUnused(b.rel); err != nil {
+		return err
+	}
 	e, err := b.transform(c, col, &to)
 	if err != nil {
 		return err
@@ -381,7 +384,7 @@ func (b *alterBuild) columnType(c *ast.AlterCmd) error {
 	}
 	b.changed = true
 	b.refs = append(b.refs, rebind(refs)...)
-	if sameBytes(e, col.Num) {
+	if sameBytes(e, col.Num) || b.rel.Kind == catalog.KindComposite {
 		return nil
 	}
 	b.rewrite = true

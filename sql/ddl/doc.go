@@ -35,7 +35,7 @@
 //	sequence.go    sequences
 //	view.go        views, CREATE TABLE AS
 //	matview.go     materialized views
-//	typedef.go     enums, domains, composite types
+//	typedef.go     enums, domains, composite types; typeuse.go: tables that hold values of a type
 //	function.go    functions in SQL
 //	schema.go      schemas
 //	truncate.go    TRUNCATE

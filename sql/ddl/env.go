@@ -58,6 +58,9 @@ type Env struct {
 	// OnTemp tells the session about a new temporary table and what COMMIT does with it.
 	OnTemp func(rel types.OID, action ast.OnCommit)
 
+	// OnLabel tells the session about a label added to an enum type, which is not to be used before COMMIT.
+	OnLabel func(label types.OID)
+
 	// CheckBody reads the body of a function in language SQL and, with bind, binds its statements; nil: bodies are not checked.
 	CheckBody func(p *catalog.Proc, bind bool) error
 

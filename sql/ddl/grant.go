@@ -218,7 +218,11 @@ func (x *executor) change(s *ast.Grant, stored []string, class grantClass, owner
 			list = catalog.GrantTo(list, g, grantor, bits, s.GrantOption)
 		}
 	}
-	return catalog.FormatACL(list), nil
+	out := catalog.FormatACL(list)
+	if len(out) == 0 && class.letter != 'c' && class.letter != 'f' && class.letter != 'T' {
+		out = []string{""} // no rights at all: not to be taken for the default, which an empty list is when it is stored
+	}
+	return out, nil
 }
 
 // grantor decides in whose name rights are granted: the owner's where the user may act for it, else the user's own, with

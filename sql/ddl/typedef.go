@@ -108,7 +108,13 @@ func (x *executor) alterEnum(s *ast.AlterEnum) error {
 		}
 	}
 	now.Labels = slices.Insert(now.Labels, i, pgdata.EnumLabel{Name: s.New, Sort: labelOrder(now.Labels, i)})
-	return x.Writer.UpdateType(old, &now)
+	if err := x.Writer.UpdateType(old, &now); err != nil {
+		return err
+	}
+	if x.OnLabel != nil {
+		x.OnLabel(now.Labels[i].OID)
+	}
+	return nil
 }
 
 // labelOrder is a sort position for a label inserted at i.
@@ -309,6 +315,9 @@ func (x *executor) alterDomain(s *ast.AlterDomain) error {
 
 // domainUsers verifies the values that tables have in columns of a domain.
 func (x *executor) domainUsers(t *catalog.Type) error {
+	if err := x.domainUnnested(t); err != nil {
+		return err
+	}
 	var rels []*catalog.Relation
 	err := x.reader().Relations(func(r *catalog.Relation) bool {
 		if r.Kind == catalog.KindTable {

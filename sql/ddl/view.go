@@ -153,6 +153,9 @@ func (x *executor) queryColumns(q *plan.Query, names []string, command string) (
 		out = append(out, c)
 	}
 	if len(names) > len(out) {
+		if command != "CREATE VIEW" {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "too many column names were specified")
+		}
 		return nil, sqlerr.New(sqlerr.SyntaxError, "%s specifies more column names than columns", command)
 	}
 	return out, nil

@@ -24,8 +24,11 @@ type setCall struct {
 }
 
 // setCall compiles a call of a set-returning function with the given column types.
-func (c *compiler) setCall(e *plan.FuncCall, colTypes []types.OID, names []string) (*setCall, error) {
-	ci := funcs.CallInfo{Func: e.Func, ArgTypes: argTypes(e.Args), Result: e.Type, Typmod: e.Typmod, Collation: e.InputColl, Variadic: e.Variadic, Columns: colTypes, ColumnNames: names}
+func (c *compiler) setCall(e *plan.FuncCall, colTypes []types.OID, cols []plan.Column) (*setCall, error) {
+	ci := funcs.CallInfo{Func: e.Func, ArgTypes: argTypes(e.Args), Result: e.Type, Typmod: e.Typmod, Collation: e.InputColl, Variadic: e.Variadic, Columns: colTypes, ArgFields: argFields(e.Args)}
+	for i := range cols {
+		ci.ColumnNames, ci.ColumnMods = append(ci.ColumnNames, cols[i].Name), append(ci.ColumnMods, cols[i].Typmod)
+	}
 	start, ok := funcs.LookupSet(ci)
 	if !ok && e.Func >= pgdata.FirstUserOID {
 		if len(colTypes) == 1 && colTypes[0] == e.Type { // in a select list: a row is one value there
@@ -120,14 +123,14 @@ func (s *State) buildFunctionScan(n *plan.FunctionScan) (Operator, error) {
 	for i, e := range n.Calls {
 		cols := n.CallCols[i]
 		var ts []types.OID
-		var names []string
-		for _, col := range n.Cols[at : at+cols] {
-			ts, names = append(ts, col.Type), append(names, col.Name)
+		list := n.Cols[at : at+cols]
+		for _, col := range list {
+			ts = append(ts, col.Type)
 		}
 		at += cols
 		sc := scanCall{cols: cols, types: ts}
 		if f, ok := e.(*plan.FuncCall); ok && (f.RetSet || funcs.SetExists(f.Func) || f.Func >= pgdata.FirstUserOID && f.Type == types.RecordOID) {
-			set, err := c.setCall(f, ts, names)
+			set, err := c.setCall(f, ts, list)
 			if err != nil {
 				return nil, err
 			}

@@ -41,6 +41,13 @@ func (c *Ctx) appendJSON(dst []byte, t types.OID, d types.Datum, names []string,
 	case types.DateOID, types.TimestampOID, types.TimestampTZOID:
 		return c.appendISO(dst, t, d.I), nil
 	}
+	switch t {
+	case types.RecordArrayOID:
+		return c.appendJSONArray(dst, types.ReadArray(d.B), types.RecordOID, pretty, depth)
+	case types.AnyArrayOID:
+		a := types.ReadArray(d.B)
+		return c.appendJSONArray(dst, a, a.Elem(), pretty, depth)
+	}
 	if elem := c.IO.ElemType(t); elem != 0 && t != types.Int2VectorOID && t != types.OIDVectorOID {
 		return c.appendJSONArray(dst, types.ReadArray(d.B), elem, pretty, depth)
 	}

@@ -25,6 +25,7 @@ type CallInfo struct {
 	ArgFields [][]string
 	// ColumnNames belong to Columns.
 	ColumnNames []string
+	ColumnMods  []types.Typmod
 }
 
 // Maker makes the kernel of a call site; nil when the argument types are not supported.

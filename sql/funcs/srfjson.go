@@ -1,7 +1,6 @@
 package funcs
 
 import (
-	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/sql/types/json"
 	"herd/sql/vec"
@@ -34,6 +33,9 @@ func init() {
 	}
 	for _, name := range []string{"json_to_record", "jsonb_to_record", "json_to_recordset", "jsonb_to_recordset"} {
 		set := name[len(name)-1] == 't'
+		if !set {
+			each(func(*row) error { return errRowType(name) }, name) // without a column definition list
+		}
 		regSet(func(ci *CallInfo) setStart {
 			site := *ci
 			return func(c *Ctx, a []types.Datum) (SetFunc, error) { return jsonRecords(c, &site, name, set, a[0].B) }
@@ -136,25 +138,20 @@ func jsonKeys(name string, text []byte) (SetFunc, error) {
 
 // jsonRecords is json(b)_to_record(set): the columns are those of the call's column definition list.
 func jsonRecords(c *Ctx, ci *CallInfo, name string, set bool, text []byte) (SetFunc, error) {
+	if !ci.listed() {
+		return nil, errRowType(name)
+	}
+	fields := ci.listedFields()
 	row := func(obj []byte, i int, out []*vec.Vector) error {
 		if json.KindOf(obj) != json.Object {
 			return invalidParam("argument of %s must be an array of objects", name)
 		}
+		vals, err := c.populate(fields, nil, obj)
+		if err != nil {
+			return err
+		}
 		for k, v := range out {
-			if k >= len(ci.ColumnNames) {
-				v.SetNull(i)
-				continue
-			}
-			val, ok := json.Field(obj, []byte(ci.ColumnNames[k]))
-			if !ok {
-				v.SetNull(i)
-				continue
-			}
-			d, err := jsonToSQL(c, ci.Columns[k], val)
-			if err != nil {
-				return err
-			}
-			v.SetDatum(i, d)
+			v.SetDatum(i, vals[k])
 		}
 		return nil
 	}
@@ -176,7 +173,7 @@ func jsonRecords(c *Ctx, ci *CallInfo, name string, set bool, text []byte) (SetF
 	}}, nil
 }
 
-// jsonToSQL converts a JSON value to a type: arrays element by element, everything else through text.
+// jsonToSQL converts a JSON value to a type through text.
 func jsonToSQL(c *Ctx, t types.OID, val []byte) (types.Datum, error) {
 	kind := json.KindOf(val)
 	if kind == json.Null {
@@ -188,21 +185,6 @@ func jsonToSQL(c *Ctx, t types.OID, val []byte) (types.Datum, error) {
 	case types.JSONBOID:
 		b, err := types.CanonicalJSONB(nil, val)
 		return types.Bytes(b), err
-	}
-	if elem := c.IO.ElemType(t); elem != 0 && kind == json.Array {
-		it, _ := json.Walk(val)
-		var ds []types.Datum
-		for it.Next() {
-			if json.KindOf(it.Val) == json.Array {
-				return types.NullDatum, sqlerr.Unsupported("conversion of nested JSON arrays")
-			}
-			d, err := jsonToSQL(c, elem, it.Val)
-			if err != nil {
-				return d, err
-			}
-			ds = append(ds, d)
-		}
-		return types.Bytes(types.MakeArray(elem, ds)), nil
 	}
 	b, _ := json.AppendText(nil, val)
 	return types.Input(c.IO, t, -1, b)

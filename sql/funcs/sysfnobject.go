@@ -217,6 +217,9 @@ func initEnums() {
 		}
 		if t != nil {
 			if l, ok := pick(t.Labels); ok {
+				if err := r.c.IO.CheckLabel(t.OID, l.OID, l.Name); err != nil {
+					return err
+				}
 				return r.Finish(types.EncodeEnum(r.Start(), l.Sort, l.OID))
 			}
 		}
@@ -248,6 +251,9 @@ func initEnums() {
 			for _, l := range t.Labels {
 				v := types.EncodeEnum(nil, l.Sort, l.OID)
 				if (lo == nil || string(v[:8]) >= string(lo[:8])) && (hi == nil || string(v[:8]) <= string(hi[:8])) {
+					if err := r.c.IO.CheckLabel(t.OID, l.OID, l.Name); err != nil {
+						return err
+					}
 					elems = append(elems, types.Bytes(v))
 				}
 			}

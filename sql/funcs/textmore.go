@@ -157,7 +157,7 @@ func formatText(r *row) error {
 		return n, j, true
 	}
 	ended := func() error {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "unterminated format() type specifier").WithHint("For a single \"%%\" use \"%%%%\".")
+		return sqlerr.New(sqlerr.InvalidParameterValue, "unterminated format() type specifier").WithHint("%s", hintPercent)
 	}
 	tooFew := func() error { return invalidParam("too few arguments for format()") }
 	outOfRange := func() error { return sqlerr.New(sqlerr.NumericValueOutOfRange, "number is out of range") }
@@ -230,7 +230,7 @@ func formatText(r *row) error {
 		conv := s[i]
 		if conv != 's' && conv != 'I' && conv != 'L' {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized format() type specifier \"%s\"", firstRune(s[i:])).
-				WithHint("For a single \"%%\" use \"%%%%\".")
+				WithHint("%s", hintPercent)
 		}
 		if pos < 0 {
 			pos = next
@@ -554,3 +554,5 @@ func atoi(s string) (int, bool) {
 	v, err := strconv.Atoi(s)
 	return v, err == nil
 }
+
+const hintPercent = `For a single "%" use "%%".`

@@ -245,7 +245,7 @@ func initZones() {
 			return r.RetStamp(ts, err)
 		}
 		if abbr != "" {
-			east, _ := datetime.AbbrevOffset(abbr, ts)
+			east, _ := datetime.AbbrevOffsetAt(abbr, ts)
 			ts += int64(east) * datetime.Second
 		} else {
 			ts = datetime.ToLocal(ts, z)

@@ -369,7 +369,7 @@ func (r *row) truncZoned(name string, ts int64, zone string) error {
 		}
 	}
 	if abbr != "" {
-		east, _ = datetime.AbbrevOffset(abbr, ts)
+		east, _ = datetime.AbbrevOffsetAt(abbr, ts)
 	} else {
 		east, _ = datetime.OffsetAt(ts, z)
 	}

@@ -241,7 +241,7 @@ func (p *portal) materialize(s *Session) error {
 		return nil
 	}
 	atEnd := false
-	if p.fetched > 0 && !p.noScroll {
+	if p.status != portalReady && !p.noScroll {
 		if p.plan.Volatile {
 			return errForwardOnly()
 		}

@@ -52,7 +52,7 @@ func (s *Session) definitionEnv(text string) (*ddl.Env, error) {
 	}
 	env := &ddl.Env{
 		Tx: s.tx, Writer: s.catalogWriter(), Exec: s.internalEnv(), Bind: bind, User: &s.user, Database: s.info.Database,
-		CreationSchema: s.creationSchema, TempSchema: s.makeTempSchema, OnTemp: s.noteTemp, Notice: s.notice, System: s.srv.systemTx,
+		CreationSchema: s.creationSchema, TempSchema: s.makeTempSchema, OnTemp: s.noteTemp, OnLabel: s.noteLabel, Notice: s.notice, System: s.srv.systemTx,
 		Sequences: (*sequenceStore)(s), Hold: s.holdView,
 		Query:    func(st ast.Stmt) (int64, error) { return s.internalExec(st, text) },
 		Rows:     func(st ast.Stmt, f func([]types.Datum) error) error { return s.internalQuery(st, text, f) },
@@ -192,4 +192,12 @@ func (s *Session) checkDeferred() error {
 		return nil
 	}
 	return s.deferred.Run(s.internalEnv())
+}
+
+// noteLabel remembers a label that the transaction has added to an enum type.
+func (s *Session) noteLabel(label types.OID) {
+	if s.io.NewLabels == nil {
+		s.io.NewLabels = map[types.OID]bool{}
+	}
+	s.io.NewLabels[label] = true
 }

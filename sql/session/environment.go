@@ -343,7 +343,7 @@ func (s *Session) hasPrivilege(cat catalog.Reader, path []types.OID, q funcs.Pri
 				return false, true, err
 			}
 		}
-		if role.Super || rel.Owner == role.OID {
+		if role.Super {
 			return true, false, nil
 		}
 		for _, word := range strings.Split(q.Privileges, ",") {

@@ -34,7 +34,7 @@ func (s *Session) checkRights(p *plan.Plan) error {
 		if err != nil {
 			return err
 		}
-		if rel == nil || rel.Owner == role {
+		if rel == nil || rel.Owner == role && rel.ACL == nil {
 			continue
 		}
 		ok, err := hasRights(cat, rel, role, catalog.Privileges(r.Need))
@@ -145,7 +145,7 @@ func hasRights(cat catalog.Reader, rel *catalog.Relation, role types.OID, need c
 	if err != nil {
 		return false, err
 	}
-	if set[rel.Owner] {
+	if set[rel.Owner] && rel.ACL == nil { // an owner can revoke rights of its own
 		return true, nil
 	}
 	kind := byte('r')

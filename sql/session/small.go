@@ -40,7 +40,10 @@ func loadZone(v string) (string, *time.Location, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return zone.String(), zone, nil
+	if name := zone.String(); name != "" {
+		return name, zone, nil
+	}
+	return v, zone, nil
 }
 
 // zoneOfSeconds is the POSIX name that PostgreSQL gives a zone set by an interval or a number of hours: <+02>-02.

@@ -146,6 +146,7 @@ func (s *Session) endTx(committed bool) {
 	s.block, s.aborted, s.implicitBlock, s.txUsed = false, false, false, false
 	s.savepoints = s.savepoints[:0]
 	s.deferred.Reset()
+	s.io.NewLabels = nil
 	s.dropViews(0)
 	s.endNotes(committed)
 	s.modes = s.defaults

@@ -79,7 +79,7 @@ func (s *Session) utility(p *prepared, params []types.Datum, sink rowSink) (comm
 	case *ast.Listen, *ast.Unlisten, *ast.Notify:
 		return s.notifyCommand(st)
 	case *ast.Do:
-		return commandTag{}, sqlerr.Unsupported("DO")
+		return commandTag{}, sqlerr.Unsupported("DO, whose language is \"plpgsql\" unless another is named,")
 	case *ast.Call:
 		return commandTag{}, sqlerr.Unsupported("CALL")
 	case *ast.AlterSystem:

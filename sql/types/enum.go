@@ -33,7 +33,19 @@ func enumIn(c *IOContext, t OID, i TypeInfo, text []byte) (Datum, error) {
 	if !ok {
 		return Datum{}, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input value for enum %s: \"%s\"", i.Name, text)
 	}
+	if err := c.CheckLabel(t, label, string(text)); err != nil {
+		return Datum{}, err
+	}
 	return Datum{B: EncodeEnum(nil, order, label)}, nil
+}
+
+// CheckLabel refuses a label that the transaction has added to an enum type: other transactions do not know it, and it may not stay.
+func (c *IOContext) CheckLabel(enum, label OID, text string) error {
+	if !c.NewLabels[label] {
+		return nil
+	}
+	return sqlerr.New(sqlerr.UnsafeNewEnumValueUsage, "unsafe use of new value \"%s\" of enum type %s", text, c.NameOf(enum)).
+		WithHint("New enum values must be committed before they can be used.")
 }
 
 func enumOut(c *IOContext, dst []byte, t OID, b []byte) []byte {

@@ -15,6 +15,8 @@ type IOContext struct {
 	ByteaEscape bool
 	// Catalog resolves names of reg* types and user-defined types. Nil: only built-in types and numeric reg* input.
 	Catalog NameResolver
+	// NewLabels are enum labels that the transaction has added to existing types.
+	NewLabels map[OID]bool
 }
 
 // NewIOContext returns PostgreSQL's defaults: ISO, MDY, UTC, extra_float_digits 1.

@@ -13,17 +13,20 @@ const (
 	equal       verdict = iota
 	refused             // 0A000 for something the project leaves for later
 	unsupported         // any other 0A000
-	follows             // different because of an object or a transaction that an earlier refused or unsupported statement would have made
+	follows             // different because of an object or a transaction that an earlier refused statement would have made
+	followsOn           // the same after an unsupported one
 	reordered           // the same lines in another order
 	differs
 	verdicts
 )
 
-// laterFeature matches what is left for later, in the message of a 0A000.
-var laterFeature = regexp.MustCompile(`(?i)plpgsql|trigger|partition|inherit|\branges?\b|multirange|inet|cidr|macaddr|tsvector|tsquery|text search|row.level security|row security|polic(y|ies)|` +
-	`prepare transaction|prepared transaction|two-phase|\brules?\b|rewrite rule|language "?(c|internal)\b|` +
-	`\b(point|lseg|line|box|path|polygon|circle)\b|geometric|xml|large object|lo_|CREATE (OPERATOR|AGGREGATE|CAST|ACCESS METHOD|CONVERSION|STATISTICS|TRANSFORM|PUBLICATION|SUBSCRIPTION|FOREIGN|SERVER|EXTENSION)|` +
-	`access method "?(gist|spgist|gin|brin|hash)|operator class|money`)
+// laterFeature matches what is left for later, in the message of a 0A000: PL/pgSQL, triggers, partitions, inheritance, ranges, network
+// types, text search, row security, two-phase commit.
+var laterFeature = regexp.MustCompile(`(?i)plpgsql|trigger|partition|inherit|\branges?\b|(int4|int8|num|ts|tstz|date)(multi)?range|multirange|inet|cidr|macaddr|tsvector|tsquery|text search|` +
+	`row.level security|row security|polic(y|ies)|prepare transaction|prepared transaction|two-phase`)
+
+// saysUnsupported matches herd's wording of a 0A000, for the stretches in which a script has psql print no SQLSTATE.
+var saysUnsupported = regexp.MustCompile(`(?m)^ERROR:  .* (is|are) not supported$`)
 
 // windowFrame matches what laterFeature would take for a range type.
 var windowFrame = regexp.MustCompile(`RANGE with offset`)
@@ -38,18 +41,25 @@ type item struct {
 	states   []string
 	verdict  verdict
 	cause    string
-	rootLine string // where the statement is that this one follows from
+	rootLine string  // where the statement is that this one follows from
+	rootMade verdict // what that statement was: refused or unsupported
 }
 
 // judge keeps what earlier statements left behind while the statements of a script are classified in order.
 type judge struct {
-	kept    map[string]string // names that a refused statement of a preparing script would have made: where
-	tainted map[string]string // the same within this script
-	aborted string            // the statement that aborted the open transaction, if it was refused or follows
-	broken  string            // the statement that aborted it for another reason
+	kept    map[string]root // names that a refused statement of a preparing script would have made
+	tainted map[string]root // the same within this script
+	aborted root            // the statement that aborted the open transaction, if it was refused or follows
+	broken  string          // the statement that aborted it for another reason
 }
 
-func (j *judge) begin() { j.tainted, j.aborted, j.broken = map[string]string{}, "", "" }
+// root is a refused or unsupported statement that others follow from.
+type root struct {
+	where string
+	made  verdict
+}
+
+func (j *judge) begin() { j.tainted, j.aborted, j.broken = map[string]root{}, root{}, "" }
 
 // judge decides about one statement.
 func (j *judge) judge(it *item, counted bool) {
@@ -65,7 +75,7 @@ func (j *judge) judge(it *item, counted bool) {
 			delete(j.tainted, n)
 		}
 		if !strings.Contains(got, "aborted") {
-			j.aborted, j.broken = "", ""
+			j.aborted, j.broken = root{}, ""
 		}
 		return
 	case it.got == nil:
@@ -74,29 +84,29 @@ func (j *judge) judge(it *item, counted bool) {
 	}
 	it.cause = cause(it.want, got)
 	j.place(it, sql, got)
-	where := it.rootLine
+	from := root{it.rootLine, it.rootMade}
 	if it.verdict == refused || it.verdict == unsupported {
-		where = it.st.place(it.script)
+		from = root{it.st.place(it.script), it.verdict}
 	}
-	if where != "" {
+	if from.where != "" {
 		for _, n := range slices.Concat(made(sql), changed(sql), attached(sql)) {
-			j.tainted[n] = where
+			j.tainted[n] = from
 			if !counted {
-				j.kept[n] = where
+				j.kept[n] = from
 			}
 		}
 	}
 	if strings.Contains(got, "ERROR:  ") && !strings.Contains(got, "current transaction is aborted") {
-		j.aborted, j.broken = where, it.st.place(it.script)
+		j.aborted, j.broken = from, it.st.place(it.script)
 	}
 }
 
 // place sets the verdict of a statement whose answer differs.
 func (j *judge) place(it *item, sql, got string) {
-	notSupported := slices.Contains(it.states, "0A000") && !strings.Contains(it.want, firstError(got))
+	notSupported := (slices.Contains(it.states, "0A000") || len(it.states) == 0 && saysUnsupported.MatchString(got)) && !strings.Contains(it.want, firstError(got))
 	switch {
-	case strings.Contains(got, "current transaction is aborted") && j.aborted != "":
-		it.verdict, it.rootLine = follows, j.aborted
+	case strings.Contains(got, "current transaction is aborted") && j.aborted.where != "":
+		it.follow(j.aborted)
 	case strings.Contains(got, "current transaction is aborted") && !strings.Contains(it.want, "current transaction is aborted"):
 		it.verdict, it.cause = differs, "in the transaction that "+j.broken+" aborted"
 	case notSupported && laterFeature.MatchString(firstError(got)) && !windowFrame.MatchString(firstError(got)):
@@ -105,27 +115,38 @@ func (j *judge) place(it *item, sql, got string) {
 		it.verdict = unsupported
 	default:
 		it.verdict = differs
-		if root := j.root(sql + " " + messages(it.want) + " " + firstError(got)); root != "" {
-			it.verdict, it.rootLine = follows, root
+		if from := j.root(sql + " " + messages(it.want) + " " + firstError(got)); from.where != "" {
+			it.follow(from)
 		} else if sameLines(it.want, got) {
 			it.verdict = reordered
 		}
 	}
 }
 
+// follow makes the statement one that differs because of another.
+func (it *item) follow(from root) {
+	it.verdict, it.rootLine, it.rootMade = follows, from.where, from.made
+	if from.made == unsupported {
+		it.verdict = followsOn
+	}
+}
+
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_$]*`)
 
 // root finds a name in a statement, its error or the messages it should have had that a refused statement would have made.
-func (j *judge) root(text string) string {
+func (j *judge) root(text string) root {
+	var other root
 	for _, w := range word.FindAllString(strings.ToLower(text), -1) {
-		if where := j.tainted[w]; where != "" {
-			return where
-		}
-		if where := j.kept[w]; where != "" {
-			return where
+		for _, r := range []root{j.tainted[w], j.kept[w]} {
+			switch {
+			case r.where != "" && r.made == refused: // before one that is only unsupported
+				return r
+			case other.where == "":
+				other = r
+			}
 		}
 	}
-	return ""
+	return other
 }
 
 var (

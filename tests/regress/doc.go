@@ -4,7 +4,7 @@
 //
 // `go run ./tests/regress --url postgres://... --source DIR [SCRIPT...]`, DIR being src/test/regress of PostgreSQL 15's source, feeds the
 // scripts to psql as pg_regress does, cuts the expected and the actual output by statement and says of each: equal, refused (0A000 for
-// something left for later), unsupported (any other 0A000), following from such a one, in another row order, or different. EXPLAIN is
+// something left for later), unsupported (any other 0A000), following from the one or the other, in another row order, or different. EXPLAIN is
 // counted apart. The table goes to stdout; --out takes the outputs, and causes.txt with every difference, grouped by its cause.
 //
 // # Invariants

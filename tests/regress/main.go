@@ -45,7 +45,7 @@ func run() error {
 		return err
 	}
 	r := &runner{client: client{psql: *psql, server: to, source: *source, out: *out, timeout: *timeout}, again: *again}
-	r.judge.kept = map[string]string{}
+	r.judge.kept = map[string]root{}
 	if err := r.runAll(context.Background(), list); err != nil {
 		return err
 	}

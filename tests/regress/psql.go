@@ -72,17 +72,18 @@ func (c *client) run(ctx context.Context, text []byte) (string, error) {
 	cmd := exec.CommandContext(ctx, c.psql, "-X", "-a", "-q", "-v", "HIDE_TABLEAM=on", "-v", "HIDE_TOAST_COMPRESSION=on",
 		"-v", "VERBOSITY=verbose", "-d", to.String())
 	cmd.Env = c.environment()
-	cmd.Stdin = bytes.NewReader(text)
+	cmd.Stdin = bytes.NewReader(bytes.ReplaceAll(text, []byte(`\set VERBOSITY default`), []byte(`\set VERBOSITY verbose`)))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
+	echoed := strings.ReplaceAll(out.String(), `\set VERBOSITY verbose`, `\set VERBOSITY default`)
 	if ctx.Err() != nil {
-		return out.String(), fmt.Errorf("cut off after %s", c.timeout)
+		return echoed, fmt.Errorf("cut off after %s", c.timeout)
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return out.String(), fmt.Errorf("psql ended with %d", exit.ExitCode())
+		return echoed, fmt.Errorf("psql ended with %d", exit.ExitCode())
 	}
-	return out.String(), err
+	return echoed, err
 }
 
 var (

@@ -78,7 +78,7 @@ func TestJudge(t *testing.T) {
 		{"SELECT a FROM p;", " 1", " 2", "", differs},
 	}
 	var j judge
-	j.kept = map[string]string{}
+	j.kept = map[string]root{}
 	j.begin()
 	for _, s := range steps {
 		it := &item{script: "x", st: splitScript(s.sql)[0], want: s.want, got: &s.got, states: []string{s.state}}

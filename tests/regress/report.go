@@ -34,7 +34,7 @@ func sum(c [verdicts]int) int {
 
 // printTable writes one line per script and the total.
 func printTable(w io.Writer, list []*tally) {
-	fmt.Fprintf(w, "%-20s %6s %6s %8s %8s %8s %6s %7s %7s   %s\n", "script", "stmts", "equal", "refused", "unsupp.", "follow", "order", "differ", "share", "EXPLAIN equal")
+	fmt.Fprintf(w, "%-20s %6s %6s %8s %7s %8s %7s %6s %7s %7s   %s\n", "script", "stmts", "equal", "refused", "follow", "unsupp.", "follow", "order", "differ", "share", "EXPLAIN equal")
 	total := &tally{script: "total"}
 	for _, t := range list {
 		t.print(w)
@@ -46,6 +46,8 @@ func printTable(w io.Writer, list []*tally) {
 	total.print(w)
 	all := sum(total.count)
 	fmt.Fprintf(w, "%d statements; of the %d that use nothing refused %.1f %% are equal\n", all, all-total.count[refused]-total.count[follows], total.share())
+	rest := all - total.count[refused] - total.count[follows] - total.count[unsupported] - total.count[followsOn]
+	fmt.Fprintf(w, "of the %d that use nothing that is answered with 0A000 %.1f %% are equal\n", rest, 100*float64(total.count[equal])/float64(max(1, rest)))
 }
 
 // share is the percentage of equal statements among those that use nothing refused.
@@ -56,13 +58,13 @@ func (t *tally) share() float64 {
 
 func (t *tally) print(w io.Writer) {
 	c := t.count
-	fmt.Fprintf(w, "%-20s %6d %6d %8d %8d %8d %6d %7d %6.1f%%   %d of %d%s\n", t.script, sum(c), c[equal], c[refused], c[unsupported], c[follows],
-		c[reordered], c[differs], t.share(), t.explain[equal], sum(t.explain), t.note)
+	fmt.Fprintf(w, "%-20s %6d %6d %8d %7d %8d %7d %6d %7d %6.1f%%   %d of %d%s\n", t.script, sum(c), c[equal], c[refused], c[follows], c[unsupported],
+		c[followsOn], c[reordered], c[differs], t.share(), t.explain[equal], sum(t.explain), t.note)
 }
 
 // printCauses writes every statement that is not equal, by verdict and cause, the largest cause first.
 func printCauses(w io.Writer, items []*item) {
-	for _, v := range []verdict{differs, reordered, unsupported, refused, follows} {
+	for _, v := range []verdict{differs, reordered, unsupported, followsOn, refused, follows} {
 		groups := map[string][]*item{}
 		for _, it := range items {
 			if it.verdict == v {
@@ -76,7 +78,7 @@ func printCauses(w io.Writer, items []*item) {
 		slices.SortFunc(titles, func(a, b string) int {
 			return cmp.Or(cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a, b))
 		})
-		fmt.Fprintf(w, "######## %s\n", [...]string{"equal", "refused", "unsupported", "follows", "other order", "differs"}[v])
+		fmt.Fprintf(w, "######## %s\n", [...]string{"equal", "refused", "unsupported", "follows from refused", "follows from unsupported", "other order", "differs"}[v])
 		for _, t := range titles {
 			fmt.Fprintf(w, "\n==== %d x %s\n", len(groups[t]), t)
 			for _, it := range groups[t] {
@@ -88,7 +90,7 @@ func printCauses(w io.Writer, items []*item) {
 
 func (it *item) title() string {
 	switch {
-	case it.verdict == follows:
+	case it.verdict == follows || it.verdict == followsOn:
 		return "from " + it.rootLine
 	case it.explain:
 		return "EXPLAIN"
@@ -103,7 +105,7 @@ func (s *stmt) place(script string) string { return fmt.Sprintf("%s:%d", script,
 // print writes a statement with the lines in which the answers differ.
 func (it *item) print(w io.Writer) {
 	fmt.Fprintf(w, "-- %s\n%s\n", it.st.place(it.script), it.st.sql())
-	if it.verdict == follows || it.verdict == refused {
+	if it.verdict == follows || it.verdict == followsOn || it.verdict == refused {
 		return
 	}
 	got := "(no answer)"

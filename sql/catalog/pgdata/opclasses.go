@@ -136,6 +136,11 @@ func DefaultOpclass(typ, method types.OID, lookup func(types.OID) *Type) *Opclas
 	t := TypeByOID(typ)
 	if t == nil && lookup != nil {
 		t = lookup(typ)
+		for n := 0; t != nil && t.Type == 'd' && n < 64; n++ { // a domain has its base type's
+			if typ, t = t.BaseType, TypeByOID(t.BaseType); t == nil {
+				t = lookup(typ)
+			}
+		}
 	}
 	for i := range x.classes {
 		c := &x.classes[i]

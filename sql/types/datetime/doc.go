@@ -24,5 +24,5 @@
 //	decode.go decodeword.go   from fields to date, time and zone
 //	parse.go     text to each type
 //	format.go    each type to text
-//	interval.go intervalparse.go intervalformat.go   intervals
+//	interval.go intervalparse.go intervaliso.go intervalformat.go   intervals
 package datetime

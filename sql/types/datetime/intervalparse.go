@@ -49,10 +49,10 @@ func lookupUnit(s string) (unit, bool) {
 
 // span collects the parts of an interval.
 type span struct {
-	months, days int64
-	us           int64
-	seen         map[unit]bool
-	over         bool
+	years, months, days int64 // each must fit 32 bits
+	us                  int64
+	seen                map[unit]bool
+	over                bool
 }
 
 func (s *span) once(u unit) bool {
@@ -95,8 +95,21 @@ func (s *span) fracDays(f float64, scale float64) {
 	}
 	f *= scale
 	whole := math.Trunc(f)
-	s.days += int64(whole)
+	s.addDays(int64(whole))
 	s.fracMicros(f-whole, Day)
+}
+
+func (s *span) addYears(n, scale int64) { s.years = s.add32(s.years, n, scale) }
+func (s *span) addMonths(n int64)       { s.months = s.add32(s.months, n, 1) }
+func (s *span) addDays(n int64)         { s.days = s.add32(s.days, n, 1) }
+
+// add32 returns v + n*scale and notes when one of them does not fit 32 bits.
+func (s *span) add32(v, n, scale int64) int64 {
+	if n != int64(int32(n)) || n*scale != int64(int32(n*scale)) || v+n*scale != int64(int32(v+n*scale)) {
+		s.over = true
+		return v
+	}
+	return v + n*scale
 }
 
 func (s *span) fracMicros(f float64, scale int64) {
@@ -117,11 +130,8 @@ func (s *span) fracMicros(f float64, scale int64) {
 // add adds n + frac of a unit.
 func (s *span) add(u unit, n int64, frac float64) bool {
 	years := func(scale int64) {
-		if n > math.MaxInt32 || n < math.MinInt32 {
-			s.over = true
-			return
-		}
-		s.months += n*scale*12 + int64(math.RoundToEven(frac*float64(scale)*12))
+		s.addYears(n, scale)
+		s.addMonths(int64(math.RoundToEven(frac * float64(scale) * 12)))
 	}
 	switch u {
 	case uMicro:
@@ -139,13 +149,13 @@ func (s *span) add(u unit, n int64, frac float64) bool {
 		s.mulUS(n, Hour)
 		s.fracMicros(frac, Hour)
 	case uDay:
-		s.days += n
+		s.addDays(n)
 		s.fracMicros(frac, Day)
 	case uWeek:
-		s.days += n * 7
+		s.days = s.add32(s.days, n, 7)
 		s.fracDays(frac, 7)
 	case uMonth:
-		s.months += n
+		s.addMonths(n)
 		s.fracDays(frac, 30)
 	case uYear:
 		years(1)
@@ -157,9 +167,6 @@ func (s *span) add(u unit, n int64, frac float64) bool {
 		years(1000)
 	default:
 		return false
-	}
-	if s.days > math.MaxInt32*2 || s.days < math.MinInt32*2 || s.months > math.MaxInt32*2 || s.months < math.MinInt32*2 {
-		s.over = true
 	}
 	return true
 }
@@ -211,13 +218,11 @@ func ParseInterval(text []byte, c *Config, mod int32) (Interval, error) {
 	case why != okay || s.over:
 		return over()
 	}
-	if s.months != int64(int32(s.months)) {
+	months := s.years*12 + s.months
+	if months != int64(int32(months)) {
 		return Interval{}, errInterval()
 	}
-	if s.days != int64(int32(s.days)) {
-		return over()
-	}
-	return Interval{s.us, int32(s.days), int32(s.months)}, nil
+	return Interval{s.us, int32(s.days), int32(months)}, nil
 }
 
 func trimSpace(s string) string { return strings.Trim(s, " \t\n\r\v\f") }
@@ -274,10 +279,10 @@ func decodeInterval(fs []field, c *Config, mask int) (s span, why fault) {
 		return s, badFormat
 	}
 	if ago {
-		if s.us == math.MinInt64 {
+		if s.us == math.MinInt64 || s.days == math.MinInt32 || s.months == math.MinInt32 || s.years == math.MinInt32 {
 			return s, fieldOverflow
 		}
-		s.us, s.days, s.months = -s.us, -s.days, -s.months
+		s.us, s.days, s.months, s.years = -s.us, -s.days, -s.months, -s.years
 	}
 	return s, okay
 }
@@ -311,6 +316,9 @@ func (s *span) number(t string, u *unit, forceNeg bool) fault {
 	}
 	var n int64
 	if whole != "" {
+		if neg {
+			whole = "-" + whole
+		}
 		v, err := strconv.ParseInt(whole, 10, 64)
 		if err != nil {
 			if err.(*strconv.NumError).Err == strconv.ErrRange {
@@ -331,7 +339,7 @@ func (s *span) number(t string, u *unit, forceNeg bool) fault {
 		frac = v
 	}
 	if neg {
-		n, frac = -n, -frac
+		frac = -frac
 	}
 	if !s.once(*u) {
 		return badFormat
@@ -381,118 +389,4 @@ func (s *span) clock(t string, neg bool, mask int) fault {
 	s.mulUS(sign*h, Hour)
 	s.addUS(sign * (int64(m)*Minute + int64(sec)*Second + us))
 	return okay
-}
-
-// decodeISO reads P1Y2M3W4DT5H6M7.8S and P0001-02-03T04:05:06.
-func decodeISO(t string) (s span, why fault) {
-	t = t[1:]
-	inTime := false
-	any := false
-	for len(t) > 0 {
-		if t[0] == 'T' {
-			inTime = true
-			t = t[1:]
-			any = true
-			continue
-		}
-		j := 0
-		for j < len(t) && (isDigit(t[j]) || t[j] == '.' || (t[j] == '-' || t[j] == '+') && j == 0) {
-			j++
-		}
-		num := t[:j]
-		if num == "" || num == "-" || num == "+" {
-			return s, badFormat
-		}
-		if j == len(t) || t[j] == '-' || t[j] == ':' || t[j] == 'T' {
-			return decodeISOAlt(t, inTime, s)
-		}
-		u := uNone
-		switch t[j] {
-		case 'Y':
-			u = uYear
-		case 'M':
-			if u = uMonth; inTime {
-				u = uMinute
-			}
-		case 'W':
-			u = uWeek
-		case 'D':
-			u = uDay
-		case 'H':
-			u = uHour
-		case 'S':
-			u = uSecond
-		}
-		if u == uNone || inTime != (u == uHour || u == uMinute || u == uSecond) {
-			return s, badFormat
-		}
-		t = t[j+1:]
-		n, frac, ok := splitFloat(num)
-		if !ok {
-			return s, badFormat
-		}
-		s.add(u, n, frac)
-		any = true
-	}
-	if !any {
-		return s, badFormat
-	}
-	return s, okay
-}
-
-func splitFloat(num string) (int64, float64, bool) {
-	f, err := strconv.ParseFloat(num, 64)
-	if err != nil || math.Abs(f) > 1e15 {
-		return 0, 0, false
-	}
-	whole := math.Trunc(f)
-	frac := 0.0
-	if i := strings.IndexByte(num, '.'); i >= 0 && i+1 < len(num) {
-		frac, _ = strconv.ParseFloat("0"+num[i:], 64)
-		if num[0] == '-' {
-			frac = -frac
-		}
-	}
-	return int64(whole), frac, true
-}
-
-// decodeISOAlt reads the form with separators: yyyy-mm-dd and hh:mm:ss.
-func decodeISOAlt(t string, inTime bool, s span) (span, fault) {
-	date, clock, hasTime := strings.Cut(t, "T")
-	if inTime {
-		date, clock, hasTime = "", t, true
-	}
-	if date != "" {
-		neg := date[0] == '-'
-		p := strings.Split(strings.TrimLeft(date, "-+"), "-")
-		us := []unit{uYear, uMonth, uDay}
-		if len(p) > 3 {
-			return s, badFormat
-		}
-		for i, x := range p {
-			v, ok := atoi(x)
-			if !ok {
-				return s, badFormat
-			}
-			if neg && i == 0 {
-				v = -v
-			}
-			s.add(us[i], int64(v), 0)
-		}
-	}
-	if hasTime {
-		p := strings.Split(clock, ":")
-		us := []unit{uHour, uMinute, uSecond}
-		if len(p) > 3 || clock == "" {
-			return s, badFormat
-		}
-		for i, x := range p {
-			n, f, ok := splitFloat(x)
-			if !ok {
-				return s, badFormat
-			}
-			s.add(us[i], n, f)
-		}
-	}
-	return s, okay
 }

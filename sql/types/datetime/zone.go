@@ -1,6 +1,7 @@
 package datetime
 
 import (
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,16 +93,52 @@ func posixZone(s string) *time.Location {
 		for i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z') {
 			i++
 		}
-		if i < 3 {
-			return nil
-		}
-		abbr, rest = s[:i], s[i:]
+		abbr, rest = s[:i], s[i:] // the name may be missing
 	}
-	west, ok := parseOffset(rest)
+	i := 0
+	for i < len(rest) && (isDigit(rest[i]) || rest[i] == ':' || i == 0 && (rest[i] == '+' || rest[i] == '-')) {
+		i++
+	}
+	west, ok := parseOffset(rest[:i])
 	if !ok {
 		return nil
 	}
+	if i < len(rest) {
+		return ruleZone(s, rest[i:], abbr, -west)
+	}
 	return time.FixedZone(strings.ToUpper(abbr), -west)
+}
+
+// ruleZone makes a zone of a POSIX string with daylight saving time: the rules hold for all times.
+func ruleZone(text, dst, abbr string, east int) *time.Location {
+	if !strings.Contains(dst, ",") {
+		text += ",M3.2.0,M11.1.0"
+	}
+	text = strings.ToUpper(text)
+	// A zone file without a transition but one at the beginning of time, and the rules for what follows it.
+	be := func(b []byte, vs ...uint32) []byte {
+		for _, v := range vs {
+			b = binary.BigEndian.AppendUint32(b, v)
+		}
+		return b
+	}
+	head := append([]byte("TZif2"), make([]byte, 15)...)
+	empty := be(append([]byte(nil), head...), 0, 0, 0, 0, 1, 1)
+	empty = append(empty, 0, 0, 0, 0, 0, 0, 0)
+	b := be(append(empty, head...), 0, 0, 0, 1, 1, uint32(len(abbr)+1))
+	b = binary.BigEndian.AppendUint64(b, uint64(1)<<63|uint64(1)<<62) // the transition
+	b = append(b, 0)                                                  // to type 0:
+	b = append(be(b, uint32(int32(east))), 0, 0)
+	b = append(append(b, abbr...), 0)
+	b = append(append(append(b, '\n'), text...), '\n')
+	l, err := time.LoadLocationFromTZData(text, b)
+	if err != nil {
+		return nil
+	}
+	if name, _ := time.Unix(0, 0).In(l).Zone(); name == "" {
+		return nil
+	}
+	return l
 }
 
 func parseOffset(s string) (secs int, ok bool) {
@@ -224,9 +261,27 @@ func AbbrevOffset(word string, local int64) (east int, ok bool) {
 	return abbrevIn(word, local, z), true
 }
 
+// AbbrevOffsetAt is AbbrevOffset at a point in time instead of a local time.
+func AbbrevOffsetAt(word string, ts int64) (east int, ok bool) {
+	z, fixed, _, ok := abbrevZone(strings.ToLower(word))
+	if !ok {
+		return 0, false
+	}
+	if fixed {
+		_, east = time.Unix(0, 0).In(z).Zone()
+		return east, true
+	}
+	return abbrevAt(word, ts, z), true
+}
+
 // abbrevIn finds the offset that zone z calls word, at the local time if it is in use then, otherwise the last time it was.
 func abbrevIn(word string, local int64, z *time.Location) int {
-	t := time.Unix(floorDiv(local, Second)+UnixEpoch-int64(LocalOffset(local, z)), 0).In(z)
+	return abbrevAt(word, local-int64(LocalOffset(local, z))*Second, z)
+}
+
+func abbrevAt(word string, ts int64, z *time.Location) int {
+	at := time.Unix(floorDiv(ts, Second)+UnixEpoch, 0).In(z)
+	t := at
 	for range 400 {
 		name, off := t.Zone()
 		if strings.EqualFold(name, word) {
@@ -238,5 +293,6 @@ func abbrevIn(word string, local int64, z *time.Location) int {
 		}
 		t = start.Add(-time.Second)
 	}
-	return LocalOffset(local, z)
+	_, east := at.Zone()
+	return east
 }
