@@ -50,8 +50,7 @@ var errArchiveHangs = errors.New("the log archive does not answer")
 // one. Commits know their time to the microsecond.
 func (db *Database) moment() (t time.Time) {
 	_ = db.exclusive(func() error { // it has no error of its own
-		db.now = max(db.now, uint64(time.Now().UnixMicro()))
-		t = time.UnixMicro(int64(db.now) - 1)
+		t = time.UnixMicro(int64(db.tick()) - 1)
 		return nil
 	})
 	return t

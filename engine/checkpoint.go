@@ -22,10 +22,10 @@ type checkpointState struct {
 	end         atomic.Uint64 // position of the log's end when the last one began
 }
 
-// Meta.Opaque, version 1: version u8, next transaction u64, next row id u64, next object u32, next tree u32, epoch u64,
-// last entry u64, sequences (see encode), then pairs of transaction u64 and number u32 of parts that a checkpoint in
-// the middle of a replay contains already.
-const metaVersion = 1
+// Meta.Opaque, version 2: version u8, next transaction u64, next row id u64, next object u32, next tree u32, epoch u64,
+// last entry u64, time of the last commit u64 (version 1 has none), sequences (see encode), then pairs of transaction u64 and
+// number u32 of parts that a checkpoint in the middle of a replay contains already.
+const metaVersion = 2
 
 func (db *Database) encodeMeta(last txlog.Seq, epoch txlog.Epoch, applied map[uint64]uint32) []byte {
 	le := binary.LittleEndian
@@ -36,6 +36,7 @@ func (db *Database) encodeMeta(last txlog.Seq, epoch txlog.Epoch, applied map[ui
 	b = le.AppendUint32(b, db.nextTree.Load())
 	b = le.AppendUint64(b, uint64(epoch))
 	b = le.AppendUint64(b, uint64(last))
+	b = le.AppendUint64(b, db.now.Load()) // perhaps that of a later commit: times need only ascend
 	b = db.sequences.encode(b)
 	for tx, n := range applied {
 		b = le.AppendUint32(le.AppendUint64(b, tx), n)
@@ -59,7 +60,15 @@ func (db *Database) decodeMeta(b []byte) (last txlog.Seq, applied map[uint64]uin
 	db.nextTree.Store(le.Uint32(b[21:]))
 	db.epoch = txlog.Epoch(le.Uint64(b[25:]))
 	last = txlog.Seq(le.Uint64(b[33:]))
-	rest, err := db.sequences.decode(b[41:])
+	rest := b[41:]
+	if b[0] > 1 {
+		if len(rest) < 8 {
+			return 0, nil, fmt.Errorf("manifest: %w", errPayload)
+		}
+		raise(&db.now, le.Uint64(rest))
+		rest = rest[8:]
+	}
+	rest, err = db.sequences.decode(rest)
 	if err != nil || len(rest)%12 != 0 {
 		return 0, nil, fmt.Errorf("manifest: %w", errPayload)
 	}

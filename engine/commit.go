@@ -225,6 +225,12 @@ func diskFull(err error) error {
 	return sqlerr.New(sqlerr.DiskFull, "no space left on device").WithDetail("%v", err).WithHint("Check free disk space.")
 }
 
+// tick returns the time of what is ordered now, never before that of what was. The leader of the queue calls it.
+func (db *Database) tick() uint64 {
+	raise(&db.now, uint64(time.Now().UnixMicro()))
+	return db.now.Load()
+}
+
 // append gives the requests their places, publishes the tip that contains them and hands them to the log (I2).
 func (db *Database) append(live []*request, next *storage.Snapshot, changed bool) {
 	first := db.last + 1
@@ -238,11 +244,11 @@ func (db *Database) append(live []*request, next *storage.Snapshot, changed bool
 	}
 	q := &db.queue
 	rooms, entries := q.rooms[:0], q.entries[:0]
-	db.now = max(db.now, uint64(time.Now().UnixMicro()))
+	now := db.tick()
 	for i, r := range live {
 		r.seq = first + txlog.Seq(i)
 		if r.kind == txlog.Commit {
-			stamp(r.payload, db.now)
+			stamp(r.payload, now)
 		}
 		if r.tx != nil {
 			db.moves.add(r.tx.moves, storage.Seq(r.seq))

@@ -42,7 +42,7 @@ type Database struct {
 	queue  queue
 	epoch  txlog.Epoch
 	last   txlog.Seq     // last entry ordered; the leader's
-	now    uint64        // time of the last commit ordered, microseconds since 1970; the leader's
+	now    atomic.Uint64 // time of the last commit ordered, microseconds since 1970; the leader of the queue raises it
 	losses atomic.Uint64 // how often leadership of the log was lost, and with it what had been seen and was not agreed on
 
 	pubMu sync.Mutex // guards pubs, durSlot and replacing durable

@@ -28,7 +28,8 @@
 // # Goroutines
 //
 // Engine: the deadline scanner, the memory keeper. Database: the checkpointer, the log's writer; while its log is replayed, one
-// that applies a batch while the next is read, ended by drain; while a state is fetched, one that asks and one that reads, ended with it. Sessions have none of their own.
+// that applies a batch while the next is read, ended by drain, with those that read blocks for it, and one that makes a checkpoint, ended by spilled; while a
+// state is fetched, one that asks and one that reads, ended with it. Sessions have none of their own.
 //
 // # Files
 //
@@ -39,6 +40,7 @@
 //	database.go    Database: tip, durable, counters
 //	recover.go     opening: the state machine of log entries, replay of a local log
 //	replay.go      batches of a replay: gathered, merged, applied; its progress
+//	replayspill.go checkpoints in the middle of a replay
 //	replica.go     a database under a log of several nodes: leading, following, void entries
 //	sum.go         sums of the state at one place of the log, to compare replicas
 //	state.go       the whole state as a stream

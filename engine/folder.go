@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -21,7 +20,7 @@ import (
 // The data folder:
 //
 //	herd.lock         locked while a server uses the folder
-//	FORMAT            one line, "herd 3"
+//	FORMAT            "herd 4"; a line with its CRC32C
 //	IDENTITY          a random number that no other folder has: which history of commits this is; a line with its CRC32C
 //	RESTORING         a restore has begun and not ended
 //	db/<number>/      one database: name, manifest, data/, log/; UNLISTED while it is being made or dropped
@@ -36,9 +35,11 @@ const (
 	dataFolder    = "data"
 	logFolder     = "log"
 
-	// folderFormat 3 has the time of a commit in its log entry; folders of format 2 are taken over.
-	folderFormat = 3
+	// folderFormat 3 has the time of a commit in its log entry, 4 that of the last one in the manifest, and a checksum in FORMAT; folders of
+	// formats 2 and 3 are taken over.
+	folderFormat = 4
 	folderOldest = 2
+	summedFormat = 4 // the first whose FORMAT has a checksum
 
 	suffixNew  = ".tmp"
 	suffixDrop = ".drop"
@@ -114,15 +115,15 @@ func readIdentity(fsys vfs.FS, dir string) (string, error) {
 	if len(id) != 2*identityBytes || strings.Trim(id, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("read %s: not an identity: %w", name, storage.ErrCorrupt)
 	}
-	if sum != "" && sum != identitySum(id) { // earlier ones have none
+	if sum != "" && sum != lineSum(id) { // earlier ones have none
 		return "", fmt.Errorf("read %s: its checksum does not match: %w", name, storage.ErrCorrupt)
 	}
 	return id, nil
 }
 
-// identitySum is the line that follows an identity.
-func identitySum(id string) string {
-	return fmt.Sprintf("%08x\n", crc32.Checksum([]byte(id), castagnoli))
+// lineSum is the line with the checksum of the one before it.
+func lineSum(line string) string {
+	return fmt.Sprintf("%08x\n", crc32.Checksum([]byte(line), castagnoli))
 }
 
 const identityBytes = 8
@@ -132,26 +133,45 @@ func newIdentity(fsys vfs.FS, dir string) (string, error) {
 	var raw [identityBytes]byte
 	rand.Read(raw[:]) // never fails
 	id := hex.EncodeToString(raw[:])
-	return id, vfs.WriteFileAtomic(fsys, labelFolder, dir, filepath.Join(dir, identityFile), []byte(id+"\n"+identitySum(id)))
+	return id, vfs.WriteFileAtomic(fsys, labelFolder, dir, filepath.Join(dir, identityFile), []byte(id+"\n"+lineSum(id)))
+}
+
+// formatText is what FORMAT says in a folder of this version.
+func formatText() []byte {
+	line := fmt.Sprintf("herd %d", folderFormat)
+	return []byte(line + "\n" + lineSum(line))
+}
+
+// readFormat reads FORMAT: the number of the folder's format, which may be one that this version does not read.
+func readFormat(fsys vfs.FS, dir string) (format int, err error) {
+	name := filepath.Join(dir, formatFile)
+	p, err := vfs.ReadFile(fsys, labelFolder, name)
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", name, err)
+	}
+	line, sum, _ := strings.Cut(string(p), "\n")
+	v, ok := strings.CutPrefix(line, "herd ")
+	format, err = strconv.Atoi(v)
+	switch {
+	case !ok || err != nil:
+		return 0, fmt.Errorf("open %s: file %s says %q: %w", dir, formatFile, p, ErrNotHerd)
+	case sum == "" && (format < summedFormat || format > folderFormat), sum == lineSum(line):
+		return format, nil
+	}
+	return 0, fmt.Errorf("read %s: its checksum does not match: %w", name, storage.ErrCorrupt)
 }
 
 // checkFormat reads FORMAT, or writes it into a new folder.
 func checkFormat(fsys vfs.FS, dir string) error {
-	name := filepath.Join(dir, formatFile)
-	p, err := vfs.ReadFile(fsys, labelFolder, name)
+	n, err := readFormat(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := fsys.Stat(labelFolder, filepath.Join(dir, dbFolder)); err == nil {
 			return fmt.Errorf("open %s: file %s is missing: %w", dir, formatFile, ErrNotHerd)
 		}
-		return vfs.WriteFileAtomic(fsys, labelFolder, dir, name, fmt.Appendf(nil, "herd %d\n", folderFormat))
+		return vfs.WriteFileAtomic(fsys, labelFolder, dir, filepath.Join(dir, formatFile), formatText())
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	v, ok := strings.CutPrefix(strings.TrimSpace(string(p)), "herd ")
-	n, err := strconv.Atoi(v)
-	if !ok || err != nil {
-		return fmt.Errorf("open %s: file %s says %q: %w", dir, formatFile, p, ErrNotHerd)
+		return err
 	}
 	if n > folderFormat {
 		return fmt.Errorf("open %s: format %d, this server reads up to %d: %w", dir, n, folderFormat, ErrNewerFormat)
@@ -164,13 +184,11 @@ func checkFormat(fsys vfs.FS, dir string) error {
 
 // takeOver marks a folder of an older format as one of this version, which is about to write what the older does not read.
 func takeOver(fsys vfs.FS, dir string) error {
-	want := fmt.Appendf(nil, "herd %d\n", folderFormat)
-	name := filepath.Join(dir, formatFile)
-	p, err := vfs.ReadFile(fsys, labelFolder, name)
-	if err != nil || bytes.Equal(p, want) {
+	n, err := readFormat(fsys, dir)
+	if err != nil || n == folderFormat {
 		return err
 	}
-	return vfs.WriteFileAtomic(fsys, labelFolder, dir, name, want)
+	return vfs.WriteFileAtomic(fsys, labelFolder, dir, filepath.Join(dir, formatFile), formatText())
 }
 
 // writeName records a database's name in its folder.

@@ -86,6 +86,69 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// Every changed bit of FORMAT is found, and a checksum that is missing; formats before 4 have none.
+func TestFormatFile(t *testing.T) {
+	m := vfs.NewMem()
+	must(t, m.MkdirAll("t", "/data"))
+	must(t, checkFormat(m, "/data"))
+	name := "/data/" + formatFile
+	size, err := m.Stat("t", name)
+	must(t, err)
+	for bit := range size * 8 {
+		must(t, vfs.FlipBit(m, "t", name, bit))
+		if err := checkFormat(m, "/data"); err == nil || !strings.Contains(err.Error(), formatFile) {
+			t.Errorf("bit %d is changed: %v", bit, err)
+		}
+		must(t, vfs.FlipBit(m, "t", name, bit))
+	}
+	must(t, checkFormat(m, "/data"))
+	for text, want := range map[string]error{"herd 4\n": storage.ErrCorrupt, "herd 3\n": nil, "herd 2\n": nil, "herd 3\n01234567\n": storage.ErrCorrupt, "": ErrNotHerd} {
+		rewrite(t, m, name, func([]byte) []byte { return []byte(text) })
+		if err := checkFormat(m, "/data"); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+}
+
+// TestCommitTimesAscend sets the clock back by an hour across a clean restart, a kill, and a checkpoint before a kill: as the last commit's time
+// was then, so are later ones.
+func TestCommitTimesAscend(t *testing.T) {
+	for _, end := range []string{"stop", "kill", "checkpoint"} {
+		m := vfs.NewMem()
+		e := openMem(t, m)
+		s := e.System().NewSession(SessionOptions{})
+		tree := newTree(t, s)
+		ahead := uint64(time.Now().Add(time.Hour).UnixMicro())
+		must(t, e.System().exclusive(func() error { e.System().now.Store(ahead); return nil }))
+		put(t, s, tree, "a", "1")
+		if end == "checkpoint" {
+			must(t, e.System().Checkpoint())
+		}
+		s.Close()
+		if end == "stop" {
+			must(t, e.Close())
+		} else {
+			must(t, e.Abandon())
+		}
+		e = openMem(t, m)
+		s = e.System().NewSession(SessionOptions{})
+		put(t, s, tree, "a", "2")
+		s.Close()
+		must(t, e.Abandon())
+		last := uint64(0)
+		_, err := txlog.Inspect(m, dbDir("/data", 0)+"/"+logFolder, 0, nil, func(_ txlog.Position, e txlog.Entry) error {
+			if c := commitTime(&e); !c.IsZero() {
+				last = uint64(c.UnixMicro())
+			}
+			return nil
+		})
+		must(t, err)
+		if last < ahead {
+			t.Errorf("%s: the last commit is of %d, an earlier one of %d", end, last, ahead)
+		}
+	}
+}
+
 // TestMoment takes a moment beside commits: all later ones are later, also while the clock is behind the last commit.
 func TestMoment(t *testing.T) {
 	m := vfs.NewMem()
@@ -94,7 +157,7 @@ func TestMoment(t *testing.T) {
 	s := db.NewSession(SessionOptions{})
 	tree := newTree(t, s)
 	ahead := time.Now().Add(time.Hour).UnixMicro()
-	must(t, db.exclusive(func() error { db.now = uint64(ahead); return nil }))
+	must(t, db.exclusive(func() error { db.now.Store(uint64(ahead)); return nil }))
 	put(t, s, tree, "a", "1")
 	at := db.moment()
 	put(t, s, tree, "a", "2")
@@ -141,7 +204,7 @@ func TestCommitsWithoutTime(t *testing.T) {
 	}
 	s.Close()
 	must(t, e.Close())
-	if p, err := vfs.ReadFile(m, "t", "/data/"+formatFile); err != nil || string(p) != "herd 3\n" {
+	if p, err := vfs.ReadFile(m, "t", "/data/"+formatFile); err != nil || string(p) != string(formatText()) {
 		t.Errorf("the format is %q, %v", p, err)
 	}
 }

@@ -224,9 +224,10 @@ func (r *Restore) replay(a *applier) (last time.Time, err error) {
 	err = read(r.at.LogFrom, a.entry)
 	reached := errors.Is(err, errGoal)
 	if err != nil && !reached {
+		_ = a.rest() // the log's error came first
 		return last, err
 	}
-	if err := a.flush(); err != nil {
+	if err := a.finish(); err != nil {
 		return last, err
 	}
 	if reached || r.to.time.IsZero() || r.to.of == a.db.oid && r.to.index == max(a.last, a.done) {

@@ -16,13 +16,13 @@ type applier struct {
 	snap *storage.Snapshot
 	slot *storage.ReaderSlot
 
-	last     txlog.Seq           // last entry of the log seen
-	epoch    txlog.Epoch         // opened by an entry that was applied; db.epoch is ahead of it while this node opens one
-	done     txlog.Seq           // entries up to here are in snap
-	sets     []storage.ChangeSet // gathered, see replay.go
-	bytes    int                 // of sets
-	arena    replayArena         // that sets lie in
-	under    *applied            // a batch before sets that is being applied; nil: none
+	last     txlog.Seq   // last entry of the log seen
+	epoch    txlog.Epoch // opened by an entry that was applied; db.epoch is ahead of it while this node opens one
+	done     txlog.Seq   // entries up to here are in snap
+	gathered             // what is to be applied, see replay.go
+	under    *applied    // a batch before it that is being applied; nil: none
+	at       place       // of snap, while a log is replayed
+	spilling *spilling   // a checkpoint in the middle of a replay, see replayspill.go; nil: none
 	progress replayProgress
 	pos      txlog.Position // of the group being replayed
 	entries  int
@@ -78,7 +78,7 @@ func (db *Database) recover(m storage.Manifest) error {
 		OnDurable: db.onDurable, Fatal: db.eng.o.Fatal, Logger: db.eng.o.Logger, Archive: db.archive(), OnReplay: db.replayFound,
 	}, txlog.Position(m.Meta.LogPosition), a.entry)
 	if err != nil {
-		_ = a.drain() // the log's error came first
+		_ = a.rest() // the log's error came first
 	}
 	if damage := (*txlog.CorruptError)(nil); errors.As(err, &damage) {
 		return fmt.Errorf("%w (restore a backup; or run \"herd check --cut-log\", which gives up every commit from there on)", err)
@@ -87,7 +87,7 @@ func (db *Database) recover(m storage.Manifest) error {
 		return err
 	}
 	db.log = log
-	if err := a.flush(); err != nil {
+	if err := a.finish(); err != nil {
 		return err
 	}
 	db.ready()
@@ -118,7 +118,7 @@ func (a *applier) entry(pos txlog.Position, e txlog.Entry) error {
 	}
 	if pos != a.pos {
 		a.pos = pos
-		if a.bytes > db.eng.o.replayBytes {
+		if a.enough() {
 			if err := a.turn(); err != nil {
 				return err
 			}
@@ -156,6 +156,7 @@ func (a *applier) entry(pos txlog.Position, e txlog.Entry) error {
 		raise32(&db.nextOID, h.oid)
 		raise32(&db.nextTree, h.tree)
 	}
+	raise(&db.now, h.time) // the clock may have been set back since
 	a.track(&e, h)
 	if e.Kind == txlog.Abort {
 		if p := a.parts[h.tx]; p != nil && e.Seq <= a.done {
@@ -202,8 +203,7 @@ func (a *applier) part(e txlog.Entry, h header, cs storage.ChangeSet, size int) 
 		}
 	case a.commits[h.tx] != 0 && e.Seq > a.commits[h.tx]:
 		p.applied = p.n
-		a.sets = append(a.sets, cs)
-		a.bytes += size
+		a.add(size, cs)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (a *applier) lookAhead() error {
 	})
 	for tx, p := range a.parts {
 		if from := a.commits[tx]; from != 0 && from <= a.last && len(p.sets) > 0 {
-			a.sets = append(a.sets, p.sets...)
+			a.add(0, p.sets...)
 			p.applied = p.n
 		}
 		p.sets = nil
@@ -255,7 +255,7 @@ func (a *applier) commit(e txlog.Entry, h header, cs storage.ChangeSet, size int
 		if p == nil || max(p.n, p.applied) != h.parts || int(p.applied)+len(p.sets) != int(h.parts) {
 			return fmt.Errorf("entry %d commits %d parts, the log does not have them all: %w", e.Seq, h.parts, storage.ErrCorrupt)
 		}
-		a.sets = append(a.sets, p.sets...)
+		a.add(0, p.sets...)
 		for _, s := range p.sets {
 			for i := range s {
 				a.bytes += changeBytes(&s[i])
@@ -263,50 +263,7 @@ func (a *applier) commit(e txlog.Entry, h header, cs storage.ChangeSet, size int
 			}
 		}
 	}
-	a.sets = append(a.sets, cs)
-	a.bytes += size
-	return nil
-}
-
-// turn has what was gathered applied while more is gathered.
-func (a *applier) turn() error {
-	if a.role != replaying {
-		return a.flush()
-	}
-	if err := a.hand(); err != nil || !a.spillDue() {
-		return err
-	}
-	return a.flush()
-}
-
-// spillDue tells whether what was replayed has to be written before more is.
-func (a *applier) spillDue() bool {
-	limit := a.db.eng.acctBlocks.Limit()
-	return a.role == replaying && limit > 0 && a.db.store.Dirty() >= limit/2
-}
-
-// spill makes a checkpoint in the middle of a long replay, when memory is short. What is replayed so far stays in the
-// log until the next ordinary checkpoint.
-func (a *applier) spill() error {
-	db := a.db
-	if !a.spillDue() {
-		return nil
-	}
-	applied := map[uint64]uint32{}
-	for tx, p := range a.parts {
-		if len(p.sets) > 0 {
-			return nil // they must be read again, so the position cannot move
-		}
-		if p.applied > 0 {
-			applied[tx] = p.applied
-		}
-	}
-	meta := storage.Meta{LogPosition: uint64(a.pos), Opaque: db.encodeMeta(a.last, a.epoch, applied)}
-	if err := db.store.Checkpoint(a.snap, meta, storage.CheckpointOptions{}); err != nil {
-		return fmt.Errorf("checkpoint during replay: %w", err)
-	}
-	a.done = a.last
-	db.stats.spills.Add(1)
+	a.add(size, cs)
 	return nil
 }
 

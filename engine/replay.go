@@ -44,27 +44,74 @@ func (r *replayArena) decode(body []byte) (storage.ChangeSet, error) {
 	return cs[:len(cs):len(cs)], err
 }
 
+// gathered is what entries change, in their order.
+type gathered struct {
+	sets    []storage.ChangeSet
+	bytes   int // of sets
+	changes int // in sets
+	look    int // changes at which enough looks at memory
+	arena   replayArena
+}
+
+func (g *gathered) add(size int, sets ...storage.ChangeSet) {
+	g.sets = append(g.sets, sets...)
+	g.bytes += size
+	for _, s := range sets {
+		g.changes += len(s)
+	}
+}
+
+// enough tells whether what was gathered is to be applied: for its bytes, or because each change may copy a leaf and these would not fit into
+// memory.
+func (a *applier) enough() bool {
+	if a.bytes > a.db.eng.o.replayBytes {
+		return true
+	}
+	if a.role != replaying || a.changes < a.look {
+		return false
+	}
+	const step = 256
+	a.look = a.changes + step
+	most := a.db.store.LeavesAtOnce()
+	return most > 0 && a.changes > most
+}
+
+// turn has what was gathered applied, while a log is replayed beside the reading of more.
+func (a *applier) turn() error {
+	if a.role != replaying {
+		return a.flush()
+	}
+	if err := a.drain(); err != nil {
+		return err
+	}
+	if err := a.spill(); err != nil {
+		return err
+	}
+	a.hand()
+	return nil
+}
+
 // applied is a batch on its way into the store.
 type applied struct {
 	done chan struct{}
+	at   place // where it leaves the state
 	snap *storage.Snapshot
 	err  error
 }
 
-// hand has what was gathered applied beside the reading of the log. Only while a log is replayed.
-func (a *applier) hand() error {
-	if err := a.drain(); err != nil || len(a.sets) == 0 {
-		return err
+// hand has what was gathered applied by another goroutine.
+func (a *applier) hand() {
+	if len(a.sets) == 0 {
+		return
 	}
-	w := &applied{done: make(chan struct{})}
-	from, seq, sets := a.snap, a.last, a.sets
-	a.sets, a.bytes, a.arena = nil, 0, replayArena{}
+	w := &applied{done: make(chan struct{}), at: a.here()}
+	from, sets := a.snap, a.sets
+	a.gathered = gathered{}
 	a.under = w
 	go func() { // ends with drain
 		defer close(w.done)
-		w.snap, w.err = a.merge(from, seq, sets)
+		w.snap, w.err = a.merge(from, w.at.last, sets)
 	}()
-	return nil
 }
 
 // drain waits for the batch that is being applied.
@@ -78,36 +125,69 @@ func (a *applier) drain() error {
 	if w.err != nil {
 		return w.err
 	}
-	a.snap = w.snap
+	a.snap, a.at = w.snap, w.at
 	a.published(w.snap)
 	return nil
 }
 
+// flush applies what was gathered.
+func (a *applier) flush() error {
+	if err := a.drain(); err != nil || len(a.sets) == 0 {
+		return err
+	}
+	s, err := a.merge(a.snap, a.last, a.sets)
+	if err != nil {
+		return err
+	}
+	a.snap, a.gathered = s, gathered{}
+	a.published(s)
+	if a.role == replaying {
+		a.at = a.here()
+	}
+	return nil
+}
+
 // merge applies sets up to entry seq: the last change of each key, sorted, tree by tree on all processors.
-func (a *applier) merge(from *storage.Snapshot, seq txlog.Seq, sets []storage.ChangeSet) (*storage.Snapshot, error) {
+func (a *applier) merge(from *storage.Snapshot, seq txlog.Seq, sets []storage.ChangeSet) (s *storage.Snapshot, err error) {
 	workers := runtime.GOMAXPROCS(0)
-	s, err := a.db.store.ApplySorted(from, storage.Seq(seq), netChanges(sets, workers), workers)
+	cs := netChanges(sets, workers)
+	if most := a.db.store.LeavesAtOnce(); a.role == replaying && most > 0 {
+		s, err = a.applySteps(from, storage.Seq(seq), cs, max(most/8, 64))
+	} else {
+		s, err = a.db.store.ApplySorted(from, storage.Seq(seq), cs, workers)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("replay up to entry %d: %w", seq, err)
 	}
 	return s, nil
 }
 
-// flush applies what was gathered.
-func (a *applier) flush() error {
-	if err := a.drain(); err != nil {
-		return err
-	}
-	if len(a.sets) > 0 {
-		s, err := a.merge(a.snap, a.last, a.sets)
+// stepReaders is how many blocks are read at a time for the step that comes next.
+const stepReaders = 16
+
+// applySteps applies step by step, n changes each, what changes blocks that have to be read first. Those of the next step are read, several at
+// a time, while one is applied.
+func (a *applier) applySteps(s *storage.Snapshot, seq storage.Seq, cs storage.ChangeSet, n int) (_ *storage.Snapshot, err error) {
+	st, workers := a.db.store, runtime.GOMAXPROCS(0)
+	slot := st.NewSlot()
+	defer slot.Close()
+	st.Prefetch(s, cs[:min(n, len(cs))], stepReaders)
+	for len(cs) > 0 {
+		this, rest := cs[:min(n, len(cs))], cs[min(n, len(cs)):]
+		ahead, base := make(chan struct{}), s
+		slot.Pin(base) // the newest: that never fails
+		go func() {    // ends with the step
+			defer close(ahead)
+			st.Prefetch(base, rest[:min(n, len(rest))], stepReaders)
+		}()
+		s, err = st.ApplySorted(base, seq, this, workers)
+		<-ahead
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a.snap = s
-		a.published(s)
-		a.sets, a.bytes, a.arena = nil, 0, replayArena{}
+		cs = rest
 	}
-	return a.spill()
+	return s, nil
 }
 
 // netTree is the changes of one tree, in their order in the log.

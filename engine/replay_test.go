@@ -2,13 +2,16 @@ package engine
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"herd/internal/mem"
 	"herd/internal/vfs"
 	"herd/storage"
 )
@@ -126,4 +129,112 @@ func TestReplayTellsItsProgress(t *testing.T) {
 	if !regexp.MustCompile(`msg="replayed the log" .* bytes=8\d{6} seconds=\S+ mib_per_second=\d+`).MatchString(said.String()) {
 		t.Fatalf("no line at the end:\n%s", &said)
 	}
+}
+
+// TestReplayLargerThanMemory replays a log over data of several times the memory, compares with a map, and does so again from what is on disk at
+// every sync of that replay.
+func TestReplayLargerThanMemory(t *testing.T) {
+	const bytes = 4 << 20
+	small := func(o *Options) { o.LogSegmentBytes, o.LogSegmentBytesMax, o.PageSize = 3<<20, 3<<20, 2048 }
+	m := vfs.NewMem()
+	e := openMem(t, m, small)
+	s := e.System().NewSession(SessionOptions{})
+	want := changeMuch(t, s)
+	s.Close()
+	must(t, e.Abandon())
+	replay := func(fsys *vfs.Mem, what string) {
+		e := openMem(t, fsys, small, func(o *Options) { o.Memory, o.replayBytes = mem.NewRoot(bytes), 256<<10 })
+		defer e.Abandon()
+		st := e.System().store
+		if limit := e.acctBlocks.Limit(); st.LeavesAtOnce() == 0 || st.Resident() > limit || st.Dirty() > limit/2 {
+			t.Errorf("%s: %d at once, %d bytes in memory, %d not on disk; the limit is %d", what, st.LeavesAtOnce(), st.Resident(), st.Dirty(), limit)
+		}
+		if what == "replay" && e.System().stats.spills.Load() < 3 {
+			t.Errorf("%d checkpoints in the middle", e.System().stats.spills.Load())
+		}
+		if got, err := readRows(e); err != nil || !maps.Equal(got, want) {
+			t.Errorf("%s: %v, %s", what, err, diff(got, want))
+		}
+	}
+	var clones []*vfs.Mem
+	m.SetSyncHook(func(n int, l vfs.Label) {
+		if l == "storage.manifest" || n%5 == 0 {
+			clones = append(clones, m.CrashClone(vfs.CrashOptions{}))
+		}
+	})
+	replay(m, "replay")
+	m.SetSyncHook(nil)
+	for i, c := range clones {
+		replay(c, fmt.Sprintf("crash %d of the replay", i))
+		if i%8 == 0 {
+			checkFolder(t, c)
+		}
+	}
+	if len(clones) < 6 {
+		t.Errorf("%d crashes", len(clones))
+	}
+}
+
+// changeMuch makes two trees, checkpoints them, and leaves in the log: changes at random, deletes, a transaction with parts, one that is given
+// up, trees that are made and dropped. It returns what is there.
+func changeMuch(t *testing.T, s *Session) rows {
+	const n = 20_000
+	r, want := rand.New(rand.NewSource(9)), rows{}
+	have := func(tr storage.TreeID, key []byte, val string) {
+		want[fmt.Sprintf("%d/%s", tr, key)] = digest([]byte(val))
+	}
+	val := func() string { return fmt.Sprintf("%d-%0*d", r.Int63(), 100+r.Intn(300), 1) }
+	trees := []storage.TreeID{newTree(t, s), newTree(t, s)}
+	extra := newTree(t, s)
+	change := func(tx *Tx, tr storage.TreeID, del bool) {
+		key := rowKey(nil, r.Intn(n))
+		if del {
+			must(t, tx.Delete(tr, key))
+			delete(want, fmt.Sprintf("%d/%s", tr, key))
+			return
+		}
+		v := val()
+		must(t, tx.Put(tr, key, []byte(v)))
+		have(tr, key, v)
+	}
+	for i := 0; i < n; i += 1000 {
+		tx := s.Begin(TxOptions{})
+		for range 1000 {
+			change(tx, trees[r.Intn(2)], false)
+		}
+		must(t, tx.Commit())
+	}
+	put(t, s, extra, "a", "b")
+	must(t, s.db.Checkpoint())
+	for i := range 4000 {
+		tx := s.Begin(TxOptions{})
+		for range 1 + r.Intn(4) {
+			change(tx, trees[r.Intn(2)], r.Intn(6) == 0)
+		}
+		switch i {
+		case 1000, 3000: // parts
+			for range 5000 {
+				change(tx, trees[0], false)
+			}
+		case 2000:
+			must(t, tx.DropTree(extra))
+		case 2500:
+			made, err := tx.NewTree()
+			must(t, err)
+			must(t, tx.Put(made, []byte("k"), []byte("v")))
+			have(made, []byte("k"), "v")
+		}
+		must(t, tx.Commit())
+		if i == 1500 {
+			tx := s.Begin(TxOptions{})
+			for range 8000 {
+				must(t, tx.Put(trees[1], rowKey(nil, r.Intn(n)), []byte(val())))
+			}
+			_, err := tx.encodeAll()
+			must(t, err)
+			tx.Rollback()
+		}
+	}
+	must(t, s.WaitDurable())
+	return want
 }

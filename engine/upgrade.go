@@ -3,10 +3,6 @@ package engine
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
-	"strings"
-
-	"herd/internal/vfs"
 )
 
 // Upgrade makes a folder that no server uses one of this version's format and returns its format before and after. A server does
@@ -15,7 +11,8 @@ import (
 // ErrOlderFormat for formats that are not read any more, ErrNewerFormat, ErrNotHerd, ErrHalfRestored.
 //
 // What differs: format 1 had its manifests in bbolt databases (no released version wrote it; it is refused); format 3 has the time
-// of a commit in its log entry, and reads entries without.
+// of a commit in its log entry, and reads entries without; format 4 has the time of the last commit in the manifest and a checksum in FORMAT, and reads both
+// without.
 func Upgrade(o CheckOptions) (from, to int, err error) {
 	opt := Options{FS: o.FS, Dir: o.Dir}.withDefaults()
 	name := filepath.Join(o.Dir, formatFile)
@@ -27,12 +24,8 @@ func Upgrade(o CheckOptions) (from, to int, err error) {
 		return 0, 0, err
 	}
 	defer l.Close()
-	p, err := vfs.ReadFile(opt.FS, labelFolder, name)
-	if err != nil {
-		return 0, 0, fmt.Errorf("read %s: %w", name, err)
-	}
-	if from, err = strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(string(p)), "herd ")); err != nil {
-		return 0, 0, fmt.Errorf("upgrade %s: file %s says %q: %w", o.Dir, formatFile, p, ErrNotHerd)
+	if from, err = readFormat(opt.FS, o.Dir); err != nil {
+		return 0, 0, err
 	}
 	return from, folderFormat, takeOver(opt.FS, o.Dir)
 }

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -14,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -33,7 +35,38 @@ func LoadOrMakeTLS(f CertificateFiles, host string) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load TLS certificate %s with key %s: %w", f.Cert, f.Key, err)
 	}
+	if err := intact(pair.Certificate); err != nil {
+		return nil, fmt.Errorf("load TLS certificate %s: %w", f.Cert, err)
+	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// selfSigned is the organization in certificates that are made here.
+const selfSigned = "herd self-signed"
+
+// intact verifies the signatures in a chain, as far as it holds their signers: loading checks that the certificate is that of its key, and nothing
+// else in it. Clients would refuse a damaged one and could not say why.
+func intact(chain [][]byte) error {
+	var issuer *x509.Certificate
+	for i := len(chain) - 1; i >= 0; i-- {
+		c, err := x509.ParseCertificate(chain[i])
+		if err != nil {
+			return err
+		}
+		own := slices.Contains(c.Subject.Organization, selfSigned) || slices.Contains(c.Issuer.Organization, selfSigned)
+		if own || bytes.Equal(c.RawIssuer, c.RawSubject) {
+			issuer = c
+		}
+		if issuer != nil && (own || bytes.Equal(c.RawIssuer, issuer.RawSubject)) {
+			err := issuer.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature)
+			var insecure x509.InsecureAlgorithmError
+			if err != nil && !errors.As(err, &insecure) && !errors.Is(err, x509.ErrUnsupportedAlgorithm) {
+				return fmt.Errorf("it is damaged, its signature does not verify: %w", err)
+			}
+		}
+		issuer = c
+	}
+	return nil
 }
 
 func makeSelfSigned(f CertificateFiles, host string) error {
@@ -51,7 +84,7 @@ func makeSelfSigned(f CertificateFiles, host string) error {
 	}
 	t := &x509.Certificate{
 		SerialNumber: serial,
-		Subject:      pkix.Name{CommonName: name, Organization: []string{"herd self-signed"}},
+		Subject:      pkix.Name{CommonName: name, Organization: []string{selfSigned}},
 		NotBefore:    time.Now().Add(-time.Hour),
 		NotAfter:     time.Now().AddDate(10, 0, 0),
 		KeyUsage:     x509.KeyUsageDigitalSignature,

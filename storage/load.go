@@ -201,6 +201,41 @@ func (p Pin) Release() {
 	pinLists.Put(p.held)
 }
 
+// LeavesAtOnce returns how many leaves at random may be changed before they have to be written, so that they take a quarter of memory. 0:
+// there is no limit, or what is on disk fits too.
+func (st *Store) LeavesAtOnce() int {
+	limit := st.memLimit.Load()
+	if _, _, live := st.segments.totals(); limit == 0 || live <= limit/2 {
+		return 0
+	}
+	return int(limit / 4 / int64(st.page))
+}
+
+// Prefetch loads the blocks on the ways that cs needs in s, several at a time, and does not keep them: whoever goes there next waits for
+// the disk less. What cannot be read is for that one to find out.
+func (st *Store) Prefetch(s *Snapshot, cs ChangeSet, readers int) {
+	const step = 16
+	var at atomic.Int64
+	var all sync.WaitGroup
+	for range min(readers, len(cs)/step+1) {
+		all.Go(func() {
+			for {
+				from := int(at.Add(step)) - step
+				if from >= len(cs) {
+					return
+				}
+				for i := range cs[from:min(from+step, len(cs))] {
+					c := &cs[from+i]
+					if tr := s.roots.get(c.Tree); tr != nil && class(c.Op) == 1 {
+						_ = btree.Path(st, tr.id, tr.root.H, c.Key, func(*btree.Handle) {})
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
 // Touch loads every block on the ways that cs needs in s and keeps them in memory until the pin is released, so that
 // Apply finds them. While memory is plentiful nothing is evicted and Touch keeps no list. A tree that s does not have is
 // passed over: it is made by cs itself, or Apply reports it.

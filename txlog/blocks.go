@@ -17,13 +17,43 @@ type blocks struct {
 	seg *segment
 	buf []byte // aligned; begins with the first used bytes of the block where the next group goes
 	n   int    // used, below blockBytes
+	at  int64  // of the block that note has seen the end of
+	has int    // from where on
+}
+
+// note keeps what is in the block where the verified group p ends, which is at off of s: the block is written again with the next group, and must
+// not be what another read of it gives. Called for each group of a recovery.
+func (b *blocks) note(s *segment, off int64, p []byte) {
+	end := off + int64(len(p))
+	at := end &^ (blockBytes - 1)
+	if b.seg != s || b.at != at {
+		b.begin(s) // with what precedes the first group
+		b.at, b.has = at, int(max(off-at, 0))
+		if off == segmentHeader {
+			b.has = 0
+		}
+	}
+	from := max(off, at)
+	copy(b.buf[from-at:], p[from-off:])
 }
 
 // resume begins behind the groups that are in s, at s.off.
 func (b *blocks) resume(s *segment) error {
-	b.begin(s)
-	b.n = int(s.off % blockBytes)
-	if _, err := s.file.ReadAt(labelRead, b.buf[:b.n], s.off-int64(b.n)); err != nil {
+	n := int(s.off % blockBytes)
+	at := s.off - int64(n)
+	if b.seg != s || b.at != at {
+		b.begin(s)
+		b.at, b.has = at, n
+	}
+	b.n = n
+	first := 0
+	if at == 0 {
+		first = segmentHeader
+	}
+	if first >= b.has {
+		return nil
+	}
+	if _, err := s.file.ReadAt(labelRead, b.buf[first:b.has], at+int64(first)); err != nil { // groups that a checkpoint contains
 		return fmt.Errorf("read %s: %w", s.file.Name(), err)
 	}
 	return nil

@@ -37,7 +37,7 @@ func (l *Local) recover(from Position, replay func(Position, Entry) error) error
 	if l.o.OnReplay != nil {
 		l.o.OnReplay(max(from, segs[0].base), max(from, segs[len(segs)-1].end()))
 	}
-	sc := scanner{segs: segs, replay: func(p Position, e Entry) error {
+	sc := scanner{segs: segs, good: l.blocks.note, replay: func(p Position, e Entry) error {
 		l.last = max(l.last, e.Seq)
 		return replay(p, e)
 	}}
@@ -273,6 +273,7 @@ type scanner struct {
 	segs    []*segment
 	replay  func(Position, Entry) error
 	onGroup func(seg *segment, off int64, g group)
+	good    func(seg *segment, off int64, p []byte) // is called with each group that is read; may be nil
 	prevEnd Position // end of the last good group
 	synced  Position // what that group says was on disk when it was made
 	first   bool     // prevEnd is not known yet
@@ -343,6 +344,9 @@ func (sc *scanner) group(i int, off int64) (int64, error) {
 			return 0, err
 		}
 		body = body[n:]
+	}
+	if sc.good != nil {
+		sc.good(s, off, p)
 	}
 	sc.first, sc.synced = false, g.synced
 	sc.prevEnd = g.pos + Position(len(p))

@@ -19,5 +19,5 @@
 // # Files
 //
 //   - main.go: flags and order. server.go: the server, its metrics and its memory. phases.go: what is run. disk.go: the disk itself
-//    and the page cache. report.go: the table.
+//     and the page cache. report.go: the table.
 package main

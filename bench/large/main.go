@@ -22,6 +22,7 @@ type options struct {
 	port        int
 	dir, binary string
 	out         string
+	only        []string
 	sets        []string
 }
 
@@ -35,6 +36,7 @@ func main() {
 	pflag.StringVar(&o.dir, "dir", "", "folder for the data; by default a temporary one")
 	pflag.StringVar(&o.binary, "herd", "", "herd program; by default it is built from the working tree")
 	pflag.StringVar(&o.out, "out", "", "file for the table")
+	pflag.StringSliceVar(&o.only, "only", nil, "phases to run besides the load, by name; by default all")
 	pflag.StringArrayVar(&o.sets, "set", nil, "setting key=value of herd; repeatable")
 	pflag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -60,6 +61,9 @@ func (b *bench) all(ctx context.Context) (failed error) {
 	} {
 		if ctx.Err() != nil {
 			return errors.Join(failed, ctx.Err())
+		}
+		if p.name != "load" && len(b.o.only) > 0 && !slices.Contains(b.o.only, p.name) {
+			continue
 		}
 		r := b.measure(ctx, p)
 		fmt.Println(r.row())

@@ -3,6 +3,7 @@ package exec
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"os"
 	"strconv"
 	"sync/atomic"
@@ -18,7 +19,11 @@ const (
 	spillBuffer           = 64 << 10
 	// spillMark is the number of records between two of which a spillFile remembers the offset.
 	spillMark = 64
+	// spillHead is what precedes a record: its length, and the CRC32C of that and the record.
+	spillHead = 8
 )
+
+var spillTable = crc32.MakeTable(crc32.Castagnoli)
 
 var spillCounter atomic.Uint64
 
@@ -27,7 +32,7 @@ func spillName() string {
 	return spillPrefix + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatUint(spillCounter.Add(1), 10)
 }
 
-// spillFile is a temporary file of length-prefixed records: it grows at its end and is read any number of times, from its
+// spillFile is a temporary file of records with their lengths and checksums: it grows at its end and is read any number of times, from its
 // start or from any record.
 type spillFile struct {
 	fs    vfs.FS
@@ -62,6 +67,11 @@ func errSpill(what, name string, err error) error {
 	return sqlerr.New(code, "could not %s temporary file \"%s\": %v", what, name, err)
 }
 
+// damaged is the SQL error for a record that is not what was written.
+func (s *spillFile) damaged(at int64) error {
+	return sqlerr.New(sqlerr.DataCorrupted, "temporary file \"%s\" is damaged at byte %d", s.name, at)
+}
+
 // write appends a record made of the given parts.
 func (s *spillFile) write(parts ...[]byte) error {
 	n := 0
@@ -71,11 +81,12 @@ func (s *spillFile) write(parts ...[]byte) error {
 	if s.rows%spillMark == 0 {
 		s.marks = append(s.marks, s.size+int64(len(s.buf)))
 	}
-	before := cap(s.buf)
-	s.buf = binary.LittleEndian.AppendUint32(s.buf, uint32(n))
+	before, at := cap(s.buf), len(s.buf)
+	s.buf = binary.LittleEndian.AppendUint64(s.buf, uint64(n))
 	for _, p := range parts {
 		s.buf = append(s.buf, p...)
 	}
+	binary.LittleEndian.PutUint32(s.buf[at+4:], spillSum(s.buf[at:]))
 	if cap(s.buf) > before {
 		s.mem.force(int64(cap(s.buf) - before))
 	}
@@ -84,6 +95,11 @@ func (s *spillFile) write(parts ...[]byte) error {
 		return s.flush()
 	}
 	return nil
+}
+
+// spillSum is the checksum of a record with its head.
+func spillSum(p []byte) uint32 {
+	return crc32.Update(crc32.Checksum(p[:4], spillTable), spillTable, p[spillHead:])
 }
 
 func (s *spillFile) flush() error {
@@ -144,7 +160,7 @@ func (r *spillReader) seek(n int64) error {
 	}
 	r.off = r.s.marks[n/spillMark]
 	for range n % spillMark {
-		if _, err := r.next(); err != nil {
+		if p, err := r.next(); err != nil || p == nil {
 			return err
 		}
 	}
@@ -153,19 +169,29 @@ func (r *spillReader) seek(n int64) error {
 
 // next returns the next record, or nil at the end. Records stay valid: a refill makes a new buffer.
 func (r *spillReader) next() ([]byte, error) {
-	if err := r.need(4); err != nil {
+	if err := r.need(spillHead); err != nil {
 		return nil, err
 	}
-	if len(r.buf)-r.pos < 4 {
+	at, have := r.off-int64(len(r.buf)-r.pos), r.s.size-r.off+int64(len(r.buf)-r.pos)
+	if have == 0 {
 		return nil, nil
 	}
-	n := int(binary.LittleEndian.Uint32(r.buf[r.pos:]))
-	if err := r.need(4 + n); err != nil {
+	if have < spillHead {
+		return nil, r.s.damaged(at)
+	}
+	n := spillHead + int(binary.LittleEndian.Uint32(r.buf[r.pos:]))
+	if int64(n) > have {
+		return nil, r.s.damaged(at)
+	}
+	if err := r.need(n); err != nil {
 		return nil, err
 	}
-	p := r.buf[r.pos+4 : r.pos+4+n : r.pos+4+n]
-	r.pos += 4 + n
-	return p, nil
+	p := r.buf[r.pos : r.pos+n : r.pos+n]
+	if binary.LittleEndian.Uint32(p[4:]) != spillSum(p) {
+		return nil, r.s.damaged(at)
+	}
+	r.pos += n
+	return p[spillHead:], nil
 }
 
 // need makes n bytes available behind pos, unless the file ends before. A refill makes a new buffer.

@@ -217,6 +217,46 @@ func TestBuildIndexWaits(t *testing.T) {
 	})
 }
 
+// A build is held in its middle, all entries made but those of two rows that another transaction has locked: what others change meanwhile, and what
+// that one changes before and after, is in the index once.
+func TestBuildIndexInTheMiddle(t *testing.T) {
+	ForEach(t, func(t *testing.T, url string) {
+		old, holder, builder, c := Connect(t, url), Connect(t, url), Connect(t, url), Connect(t, url)
+		for _, unique := range []string{"", "UNIQUE "} {
+			Exec(t, c, "DROP TABLE IF EXISTS w; CREATE TABLE w (id int PRIMARY KEY, v int, u int, t text); INSERT INTO w SELECT g, g, g, 'x' FROM generate_series(1, 2000) g")
+			Exec(t, old, "BEGIN; UPDATE w SET t = 'y' WHERE id = 1")
+			done := background(builder, "CREATE "+unique+"INDEX CONCURRENTLY wv ON w (v)")
+			const progress = " FROM pg_stat_progress_create_index WHERE relid = 'w'::regclass"
+			until(t, c, "SELECT phase"+progress, "waiting for writers before build")
+			Exec(t, holder, "BEGIN; UPDATE w SET v = 9001 WHERE id = 900; DELETE FROM w WHERE id = 901")
+			Exec(t, old, "COMMIT")
+			until(t, c, "SELECT phase = 'waiting for writers before validation' OR phase LIKE 'building index%' AND tuples_done = 2000"+progress, "t")
+			Exec(t, c, "INSERT INTO w VALUES (3000, 3000, 0, 'n'); UPDATE w SET v = v + 5000 WHERE id BETWEEN 10 AND 20; DELETE FROM w WHERE id BETWEEN 30 AND 40")
+			Exec(t, c, "UPDATE w SET id = id + 10000 WHERE id BETWEEN 50 AND 60; DELETE FROM w WHERE id = 70; INSERT INTO w VALUES (70, 70, 1, 'again'), (30, 31, 1, 'again')")
+			Exec(t, c, "UPDATE w SET v = -v WHERE id = 80; UPDATE w SET v = -v WHERE id = 80; BEGIN; UPDATE w SET v = 1 - v WHERE id > 1950; ROLLBACK")
+			if unique != "" {
+				expectState(t, c, "INSERT INTO w VALUES (3001, 100, 0, 'twice')", "23505")
+			}
+			Exec(t, holder, "UPDATE w SET v = 9002 WHERE id = 900; INSERT INTO w VALUES (901, 9001, 0, 'back'); COMMIT")
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			sameByIndex(t, c, "wv", "v")
+			for query, want := range map[string]string{
+				"SELECT id FROM w WHERE v = 9002": "900", "SELECT id FROM w WHERE v = 9001": "901", "SELECT id FROM w WHERE v = 31": "30",
+				"SELECT id FROM w WHERE v = 55": "10055", "SELECT count(*) FROM w WHERE v IN (900, 15, 33)": "0", "SELECT id FROM w WHERE v = 80": "80",
+			} {
+				if got := Value(t, c, "SET enable_seqscan = off; "+query); got != want {
+					t.Errorf("%s: %s, want %s", query, got, want)
+				}
+			}
+			if unique != "" {
+				expectState(t, c, "INSERT INTO w VALUES (3001, 9001, 0, 'twice')", "23505")
+			}
+		}
+	})
+}
+
 // What a build may not do, and what a failed one leaves.
 func TestBuildIndexFails(t *testing.T) {
 	ForEach(t, func(t *testing.T, url string) {
