@@ -270,6 +270,7 @@ type rowWriter struct {
 	builds []*indexBuild
 	row    []byte
 	key    []byte
+	top    []byte // the highest key so far
 	pk     []types.Datum
 }
 
@@ -285,12 +286,8 @@ func (w *rowWriter) write(vals []types.Datum) error {
 			w.pk = append(w.pk, vals[k.Attno-1])
 		}
 		w.key, _ = exec.IndexEntry(w.key[:0], w.rel, pk, w.pk, nil)
-		_, dup, err := tx.Newest().Get(w.rel.TreeID, w.key)
-		if err != nil {
+		if err := w.unique(pk); err != nil {
 			return err
-		}
-		if dup {
-			return w.x.duplicated(w.rel, pk, w.pk)
 		}
 	} else {
 		w.key = binary.BigEndian.AppendUint64(w.key[:0], tx.NextRowID(w.rel.TreeID))
@@ -301,6 +298,20 @@ func (w *rowWriter) write(vals []types.Datum) error {
 		}
 	}
 	return tx.Put(w.rel.TreeID, w.key, w.row)
+}
+
+// unique fails when the row at hand has another one's primary key. Rows often come in the order of their keys: what is behind all
+// others needs no look.
+func (w *rowWriter) unique(pk *catalog.Index) error {
+	if w.top == nil || bytes.Compare(w.key, w.top) > 0 {
+		w.top = append(w.top[:0], w.key...)
+		return nil
+	}
+	_, dup, err := w.x.Tx.Newest().Get(w.rel.TreeID, w.key)
+	if err == nil && dup {
+		err = w.x.duplicated(w.rel, pk, w.pk)
+	}
+	return err
 }
 
 // newTrees makes a changed clone use new trees throughout, so that its rows can be written again.
