@@ -49,7 +49,7 @@ func (g *Group) catchUp() {
 			g.pause()
 			continue
 		}
-		if err := g.fetch(from, needs); err != nil {
+		if err := g.fetchAside(from, needs); err != nil {
 			g.log.Warn("the database's state could not be fetched", "from", from, "error", err)
 			g.pause()
 			continue
@@ -109,6 +109,16 @@ func (g *Group) read(from, to uint64) ([]*raft.Log, error) {
 		logs = append(logs, l)
 	}
 	return logs, nil
+}
+
+// fetchAside is fetch in a goroutine that gives way to all others.
+func (g *Group) fetchAside(node string, needs uint64) error {
+	done := make(chan error)
+	go func() {
+		inBackground()
+		done <- g.fetch(node, needs)
+	}()
+	return <-done
 }
 
 // fetch makes the database's state that of another node, which has applied at least entry needs.

@@ -18,7 +18,7 @@
 // # Goroutines
 //
 // Group: the proposer, the collector of results, the watcher of leadership, the one that calls Lead and Follow, the counter of
-// elections, the one that catches up and, while it fetches a state, one that waits for Close; Raft has its own. Node: the accept loop, one per connection, the keeper of membership, the keeper of places. All end with Close.
+// elections, the one that catches up and, while it fetches a state, one that does so and one that waits for Close; Raft has its own. Node: the accept loop, one per connection, the keeper of membership, the keeper of places. All end with Close.
 //
 // # Files
 //
@@ -27,7 +27,7 @@
 //	lead.go      leadership: Lead and Follow
 //	fsm.go       what was agreed on, to the database
 //	catchup.go   a state that is fetched, and the log behind it
-//	pace.go      how fast states are sent
+//	pace.go      how fast states are sent; background.go at which priority
 //	verify.go    linearizable reads
 //	fresh.go     how old a replica's state is at most
 //	marks.go     which Raft index holds which entry
@@ -38,6 +38,8 @@
 //	secret.go    TLS from the cluster's secret
 //	certificate.go TLS with given certificates
 //	wire.go      one port: what a connection is for
+//	transport.go Raft's transport, more patient with nodes that end and come back
+//	suspect.go   leaders whose processes have ended
 //	node.go      Node: open, close, groups
 //	system.go    the system group: nodes and databases
 //	join.go      joining and leaving

@@ -441,6 +441,7 @@ func (g *Group) Close() error {
 	g.changed()
 	g.mu.Unlock()
 	close(g.stop)
+	endPatience(g.o.Transport)
 	err := g.raft.Shutdown().Error()
 	g.done.Wait()
 	return errors.Join(err, closeTransport(g.o.Transport), g.closeStores())

@@ -106,11 +106,12 @@ type Node struct {
 	hook   Hooks
 	closed bool
 
-	busy     map[uint32]bool // databases that this process makes or drops; guarded by mu
-	kick     chan struct{}
-	settled  time.Time // when the list of databases was last looked at; the keeper's
-	serving  pace
-	draining atomic.Bool // it is to lead nothing until it starts anew, unless it is told to
+	busy       map[uint32]bool // databases that this process makes or drops; guarded by mu
+	suspecting map[uint32]bool // groups that somebody looks whether the leader of is gone; guarded by mu
+	kick       chan struct{}
+	settled    time.Time // when the list of databases was last looked at; the keeper's
+	serving    pace
+	draining   atomic.Bool // it is to lead nothing until it starts anew, unless it is told to
 }
 
 func vfsNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -130,7 +131,7 @@ func OpenNode(o Options) (*Node, error) {
 		return nil, errors.New("a node of a cluster needs the operating system's files")
 	}
 	n := &Node{o: o, stop: make(chan struct{}), conns: map[net.Conn]struct{}{}, layers: map[uint32]*layer{}, groups: map[uint32]*Group{},
-		busy: map[uint32]bool{}, kick: make(chan struct{}, 1), serving: pace{rate: o.ServeRate}}
+		busy: map[uint32]bool{}, suspecting: map[uint32]bool{}, kick: make(chan struct{}, 1), serving: pace{rate: o.ServeRate}}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("node %s: %w", o.ID, err), n.Close())
 	}

@@ -133,6 +133,7 @@ func (s *system) open(n *Node, found bool) (err error) {
 func (s *system) close() error {
 	var errs []error
 	if s.raft != nil {
+		endPatience(s.trans)
 		errs = append(errs, s.raft.Shutdown().Error())
 	}
 	errs = append(errs, closeTransport(s.trans))

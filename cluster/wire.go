@@ -27,6 +27,7 @@ type hello struct {
 	Group  uint32 `json:",omitempty"`
 	Client string `json:",omitempty"` // of a session: address of the client
 	To     string `json:",omitempty"` // of Raft messages: the instance meant, not one that has lost its disk since
+	From   string `json:",omitempty"` // of Raft messages: the node that sends them
 }
 
 const (
@@ -81,6 +82,7 @@ func dial(config *tls.Config, address string, timeout time.Duration, h hello) (n
 type layer struct {
 	node  *Node
 	group uint32
+	trans *transport
 
 	once   sync.Once
 	conns  chan net.Conn
@@ -130,7 +132,7 @@ func (l *layer) Dial(instance raft.ServerAddress, timeout time.Duration) (net.Co
 	if !ok {
 		return nil, fmt.Errorf("where the node with folder %s is, is not known", instance)
 	}
-	return dial(l.node.tls, x.Address, timeout, hello{For: forRaft, Group: l.group, To: x.Instance})
+	return dial(l.node.tls, x.Address, timeout, hello{For: forRaft, Group: l.group, To: x.Instance, From: l.node.o.ID})
 }
 
 type instanceAddr string
@@ -144,9 +146,10 @@ func (a instanceAddr) String() string { return string(a) }
 // transport returns Raft's transport for a group.
 func (n *Node) transport(group uint32) (*layer, raft.Transport) {
 	l := newLayer(n, group)
-	return l, raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: l, MaxPool: 3, Timeout: raftTimeout, Logger: raftLogger(n.o.Logger),
-	})
+	l.trans = &transport{layer: l, quit: make(chan struct{}), NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: l, MaxPool: stalePool, Timeout: raftTimeout, Logger: raftLogger(n.o.Logger),
+	})}
+	return l, l.trans
 }
 
 func closeTransport(t raft.Transport) error {
@@ -208,7 +211,7 @@ func (n *Node) serve(nc net.Conn) {
 	switch h.For {
 	case forRaft:
 		if l := n.layerOf(h.Group); l != nil && h.To == n.file.Instance {
-			l.deliver(nc)
+			l.deliver(n.watch(nc, h.Group, h.From))
 			return
 		}
 	case forState:
@@ -238,6 +241,7 @@ func (n *Node) sendState(nc net.Conn, group uint32) {
 	if g == nil {
 		return
 	}
+	inBackground()
 	if err := g.Serve(pacedConn{nc, &n.serving, n.stop}); err != nil {
 		n.o.Logger.Warn("a database's state could not be sent", "database", g.opening.Name, "to", nc.RemoteAddr().String(), "error", err)
 	}
