@@ -14,10 +14,12 @@ const (
 	costTuple     = 0.01   // a row through an operator
 	costOperator  = 0.0025 // one function call
 	costIndexRow  = 0.006  // an index entry
-	costFetch     = 0.03   // from an index entry to its row
+	costFetch     = 0.3    // from an index entry to its row
+	costRescan    = 0.8    // starting the right side of a nested loop again
 	costSeek      = 0.05   // a descent of a tree
 	costVirtual   = 0.05   // a row of a catalog, which is computed
-	costHashBuild = 0.015
+	costHashBuild = 0.03
+	costSubPlan   = 1.0 // running a subquery for a row
 	costHashProbe = 0.0075
 	costDisabled  = 1e10
 )
@@ -519,4 +521,21 @@ func sortCost(n, limit float64) float64 {
 		k = math.Max(2, limit)
 	}
 	return n*math.Log2(k)*2*costOperator + n*costOperator
+}
+
+// condCost is the cost of testing conditions for one row.
+func condCost(list []plan.Expr) float64 {
+	c := float64(len(list)) * costOperator
+	for _, e := range list {
+		if find(e, isRowSubquery) {
+			c += costSubPlan
+		}
+	}
+	return c
+}
+
+// isRowSubquery says whether an expression is a subquery that runs for each row.
+func isRowSubquery(e plan.Expr) bool {
+	s, ok := e.(*plan.SubLink)
+	return ok && subLateral(s.Query)
 }

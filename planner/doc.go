@@ -32,7 +32,7 @@
 //	walk.go equalquery.go  walking, mapping and comparing expressions
 //	inline_sqlfunc.go  calls of SQL functions replaced by their bodies
 //	opt_*.go      rules over queries and conditions; wholerow.go: rows that an outer join may lack
-//	path_*.go     access paths, joins, costs
+//	path_*.go     access paths, joins, costs; unique.go: joins that find at most one row
 //	foreignkey.go  foreign keys: indexes and casts of both ends
 //	rights.go     schemas and functions that a statement uses
 //	build_*.go    paths to plan nodes

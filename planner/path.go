@@ -32,6 +32,7 @@ type path struct {
 	shape        pathShape
 	rels         relset
 	rows         float64
+	whole        float64 // of a join: its rows without parameters
 	start, total float64
 	order        []orderKey // order of the output, nil unknown
 	req          relset     // relations outside whose columns it needs as parameters

@@ -90,7 +90,7 @@ func (r *root) tablePaths(b *baseRel) error {
 	}
 	full := &path{shape: shapeScan, rels: rset(b.rte), rel: b, rows: b.rows, filter: all, all: all, scanned: b.tuples}
 	full.start = costSeek
-	full.total = costSeek + b.tuples*(costTuple+float64(len(all))*costOperator)
+	full.total = costSeek + b.tuples*(costTuple+condCost(all))
 	if !r.ps.set.SeqScan {
 		full.start += costDisabled
 		full.total += costDisabled
@@ -604,7 +604,7 @@ func (r *root) addIndexPath(b *baseRel, ix *catalog.Index, keys []plan.Expr, pri
 		}
 	}
 	p.start = costSeek
-	p.total = nr*costSeek + p.scanned*(perRow+float64(len(p.filter))*costOperator)
+	p.total = nr*costSeek + p.scanned*(perRow+condCost(p.filter))
 	if req.empty() {
 		p.order = indexOrder(ix, keys, false)
 		if len(b.clauses) > 0 && p.rows < b.rows {
@@ -629,7 +629,10 @@ func (r *root) indexRows(b *baseRel, ix *catalog.Index, ranges []plan.KeyRange, 
 	}
 	s := 1.0
 	if len(used)+len(lossy) > 0 {
-		s = r.selClauses(append(append([]*clause(nil), used...), lossy...))
+		list := append(append([]*clause(nil), used...), lossy...)
+		if s = r.selClauses(list); !req.empty() {
+			s = math.Max(s, r.keyedSel(list))
+		}
 	}
 	scanned = clampRows(b.tuples * s)
 	if ix.Unique && len(ranges) == 1 && len(ranges[0].Eq) == len(ix.Keys) {

@@ -90,7 +90,7 @@ func (r *root) filterPath(p *path, quals []plan.Expr) *path {
 		s *= r.selectivity(q)
 	}
 	f.rows = clampRows(p.rows * s)
-	f.total = p.total + p.rows*costOperator*float64(len(quals))
+	f.total = p.total + p.rows*condCost(quals)
 	return f
 }
 
@@ -413,17 +413,14 @@ func (r *root) between(g *region, a, b relset, outer bool) (out []*clause, conne
 
 // joinRows estimates the size of a join.
 func (r *root) joinRows(typ plan.JoinType, l, rt float64, on, above []*clause) float64 {
-	s, f := 1.0, 1.0
-	for _, c := range on {
-		s *= r.clauseSel(c)
-	}
+	s, f := r.joinSel(on), 1.0
 	for _, c := range above {
 		f *= r.clauseSel(c)
 	}
 	n := l * rt * s
 	switch typ {
 	case plan.JoinInner:
-		n *= f
+		n = l * rt * r.joinSel(append(on[:len(on):len(on)], above...))
 	case plan.JoinLeft:
 		n = math.Max(n, l) * f
 	case plan.JoinSemi:
@@ -477,16 +474,51 @@ func candidatesOf(paths []*path) []*path {
 }
 
 func (r *root) newJoin(j *joinRel, typ plan.JoinType, lp, rp *path, on, above []*clause) *path {
-	p := &path{join: typ, left: lp, right: rp, rels: lp.rels.union(rp.rels), rows: j.rows}
+	p := &path{join: typ, left: lp, right: rp, rels: lp.rels.union(rp.rels), rows: j.rows, whole: j.rows}
 	if typ == plan.JoinSemi || typ == plan.JoinAnti {
 		p.rels = lp.rels
 	}
 	p.above = clauseExprs(above)
 	p.req = lp.req.union(rp.req).minus(p.rels.union(rp.rels))
 	if !p.req.empty() { // for one row of what the parameters come from
-		p.rows = math.Min(p.rows, r.joinRows(typ, lp.rows, rp.rows, uncounted(rp, lp.rels, on), above))
+		all := append(on[:len(on):len(on)], above...)
+		if typ == plan.JoinInner && pinned(lp, rp, all) {
+			p.rows = clampRows(j.rows * math.Min(lp.share(), rp.share()))
+		} else {
+			p.rows = math.Min(p.rows, r.joinRows(typ, lp.rows, rp.rows, uncounted(rp, lp.rels, on), above))
+		}
 	}
 	return p
+}
+
+// pinned says whether a join condition holds already because both sides were made equal to one parameter.
+func pinned(lp, rp *path, on []*clause) bool {
+	if lp.req.empty() || rp.req.empty() {
+		return false
+	}
+	for _, c := range on {
+		if c.class == nil {
+			continue
+		}
+		for _, rels := range c.class.rels {
+			if rels.within(lp.req) && rels.within(rp.req) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// share is which part of the rows of its relations a path with parameters gives, 1 when that is not known.
+func (p *path) share() float64 {
+	whole := p.whole
+	if p.rel != nil {
+		whole = p.rel.rows
+	}
+	if whole <= 0 || whole < p.rows {
+		return 1
+	}
+	return p.rows / whole
 }
 
 // uncounted are the join conditions that the rows of the right path do not reckon with yet: one whose parameters come from the left
@@ -520,9 +552,13 @@ func (r *root) paramNest(g *region, j *joinRel, typ plan.JoinType, lp, rp *path,
 	p.start = lp.start + rp.start
 	per := rp.total
 	if typ == plan.JoinSemi || typ == plan.JoinAnti {
-		per = rp.fetchCost(1)
+		hit := math.Min(0.5, p.rows/math.Max(1, lp.rows)) // the first partner ends it, to find none takes all rows
+		if typ == plan.JoinAnti {
+			hit = math.Min(0.5, 1-p.rows/math.Max(1, lp.rows))
+		}
+		per = hit*rp.fetchCost(1) + (1-hit)*rp.total
 	}
-	p.total = lp.total + math.Max(1, lp.rows)*(per+0.005) + p.rows*costTuple + lp.rows*rp.rows*float64(len(p.quals))*costOperator
+	p.total = lp.total + math.Max(1, lp.rows)*(per+costRescan) + p.rows*costTuple + lp.rows*rp.rows*float64(len(p.quals))*costOperator
 	return p
 }
 
@@ -567,6 +603,9 @@ func (r *root) hashPath(j *joinRel, typ plan.JoinType, lp, rp *path, lrels, rrel
 		build, probe = lp, rp
 	}
 	p.start = build.total + build.rows*costHashBuild + probe.start + 0.02
+	if !p.req.empty() {
+		p.start += costRescan // the table is made for each row that gives the parameters
+	}
 	p.total = p.start + (probe.total - probe.start) + probe.rows*costHashProbe*float64(len(p.hash)) + p.rows*(costTuple+costOperator*float64(len(p.quals)))
 	return p
 }

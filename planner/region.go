@@ -16,7 +16,8 @@ type clause struct {
 	call                *plan.FuncCall
 	leftRels, rightRels relset
 	hashable            bool
-	ec                  int  // equivalence class + 1, 0 none
+	ec                  int // equivalence class + 1, 0 none
+	class               *eqClass
 	derived             bool // implied by others: never needed for correctness
 	redundant           bool // implied by pinned constants
 	volatile            bool
@@ -141,6 +142,12 @@ func (g *region) collectOuter(x *jjoin) error {
 	}
 	if len(sub.units) == 1 && sub.units[0].rel != nil && !sub.never && len(sub.quals) == 0 {
 		u.rel = sub.units[0].rel
+		if x.typ == plan.JoinSemi && g.r.plainSelect() && u.rel.lateral.empty() && g.r.uniqueBy(u.rel.rte, u.on) {
+			// No row finds two partners: it is joined like any other, in any order.
+			g.units = append(g.units, &unit{rels: right, rel: u.rel})
+			g.quals = append(g.quals, u.on...)
+			return nil
+		}
 		u.rel.joins = u.on
 		u.need = u.need.union(u.rel.lateral.minus(right))
 	} else {
@@ -427,7 +434,7 @@ func (g *region) derive(c *eqClass, id int) {
 		for k := i + 1; k < len(c.members); k++ {
 			b := c.members[k]
 			if q := has(a, b); q != nil {
-				q.ec = id
+				q.ec, q.class = id, c
 				continue
 			}
 			if len(c.members) > 8 {
@@ -435,7 +442,7 @@ func (g *region) derive(c *eqClass, id int) {
 			}
 			if e := g.equality(c, a, b); e != nil {
 				q := g.r.newClause(e)
-				q.derived, q.ec = true, id
+				q.derived, q.ec, q.class = true, id, c
 				g.quals = append(g.quals, q)
 			}
 		}

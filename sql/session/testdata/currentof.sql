@@ -81,6 +81,7 @@ fetch relative 1 from c
 fetch relative 0 from c
 rollback
 begin
+set local enable_hashjoin = off
 declare c cursor for select a.id from t a join t b using (id) order by 1 offset 0
 fetch 2 from c
 fetch backward 1 from c
