@@ -173,6 +173,9 @@ func (s *scope) bindInsert(x *ast.Insert) (*plan.Query, error) {
 			return nil, err
 		}
 	}
+	if err := s.viewDefaults(rel, values); err != nil {
+		return nil, err
+	}
 	if s.q.Targets, err = s.insertTargets(rel, values); err != nil {
 		return nil, err
 	}
@@ -459,6 +462,11 @@ func (s *scope) insertRows(x *ast.Insert, rel *catalog.Relation, cols []insertCo
 			val, err := s.insertValue(rel, &cols[k], e, nil)
 			if err != nil {
 				return err
+			}
+			if val == nil {
+				if val, err = s.viewDefault(rel, cols[k].at); err != nil {
+					return err
+				}
 			}
 			if val == nil && c.Generated == "" {
 				if val, err = s.defaultValue(rel, c); err != nil {

@@ -234,7 +234,14 @@ func outputColumns(q *plan.Query) []plan.Column {
 // join is transformFromClauseItem for JOIN.
 func (s *scope) join(x *ast.Join) (plan.FromItem, *nsItem, []*nsItem, error) {
 	b := s.b
-	left, litem, lns, err := s.fromItem(x.Left)
+	side := func(it ast.FromItem, nullable bool) (plan.FromItem, *nsItem, []*nsItem, error) {
+		if nullable {
+			s.nullable++
+			defer func() { s.nullable-- }()
+		}
+		return s.fromItem(it)
+	}
+	left, litem, lns, err := side(x.Left, x.Type == ast.JoinRight || x.Type == ast.JoinFull)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -242,7 +249,7 @@ func (s *scope) join(x *ast.Join) (plan.FromItem, *nsItem, []*nsItem, error) {
 	setLateral(lns, true, leftOK)
 	saved := len(s.ns)
 	s.ns = append(s.ns, lns...)
-	right, ritem, rns, err := s.fromItem(x.Right)
+	right, ritem, rns, err := side(x.Right, x.Type == ast.JoinLeft || x.Type == ast.JoinFull)
 	if err != nil {
 		return nil, nil, nil, err
 	}

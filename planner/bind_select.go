@@ -146,7 +146,7 @@ func (s *scope) bindLimit(x *ast.Select) error {
 	}
 	if x.WithTies {
 		if len(x.OrderBy) == 0 {
-			return s.b.errorAt(int(x.Off), sqlerr.SyntaxError, "WITH TIES cannot be specified without ORDER BY clause")
+			return sqlerr.New(sqlerr.SyntaxError, "WITH TIES cannot be specified without ORDER BY clause")
 		}
 		s.q.WithTies = true
 	}

@@ -215,7 +215,7 @@ func (s *scope) subscript(e plan.Expr, steps []ast.Step, loc int) (plan.Expr, er
 		n.Slice = n.Slice || steps[i].Kind == ast.StepSlice
 	}
 	if len(steps) > 6 {
-		return nil, b.errorAt(loc, sqlerr.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(steps), 6)
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(steps), 6)
 	}
 	for i := range steps {
 		if err := s.arrayIndex(n, &steps[i]); err != nil {

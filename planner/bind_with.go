@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"herd/planner/plan"
 	"herd/sql/ast"
 	"herd/sql/sqlerr"
@@ -174,7 +176,7 @@ func (s *scope) useCTE(p *scope, it *withItem, levels int, x *ast.TableRef) (*pl
 		}
 		p.ns = saved.ns
 	case 1:
-		if s.innermostCTE() != it {
+		if s.besideCTE(p, it) {
 			return nil, b.errorAt(int(it.def.Off), sqlerr.FeatureNotSupported, "mutual recursion between WITH items is not implemented")
 		}
 		if err := s.checkSelfRef(it, loc); err != nil {
@@ -195,14 +197,14 @@ func (s *scope) useCTE(p *scope, it *withItem, levels int, x *ast.TableRef) (*pl
 	return r, s.applyAlias(r, x.Alias)
 }
 
-// innermostCTE is the WITH item whose body is being bound.
-func (s *scope) innermostCTE() *withItem {
-	for p := s; p != nil; p = p.parent {
-		if p.cteBody != nil {
-			return p.cteBody
+// besideCTE says whether another item of the same WITH, in level, is being bound inside of it: they refer to each other.
+func (s *scope) besideCTE(level *scope, it *withItem) bool {
+	for p := s; p != nil && p.cteBody != it; p = p.parent {
+		if p.cteBody != nil && slices.Contains(level.with, p.cteBody) {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // checkSelfRef enforces the well-formedness of recursion: checkWellFormedRecursion.
@@ -212,8 +214,13 @@ func (s *scope) checkSelfRef(it *withItem, loc int) error {
 		return b.errorAt(loc, sqlerr.InvalidRecursion, format, name)
 	}
 	for p := s; p != nil && p.cteBody != it; p = p.parent {
-		if p.parent != nil && p.inSubLink {
+		if p.parent != nil && p.inSubLink || p.cteBody != nil && p.parent.recursiveOf == it {
 			return fail("recursive reference to query \"%s\" must not appear within a subquery")
+		}
+	}
+	for p := s; p != nil && it.known && (p == s || p.cteBody == nil || p.cteBody != it); p = p.parent {
+		if p.nullable > 0 && p.cteBody != it {
+			return fail("recursive reference to query \"%s\" must not appear within an outer join")
 		}
 	}
 	if !it.known {

@@ -91,7 +91,7 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 		if e, err = b.columnValue(e, c, UseGenerated); err != nil {
 			return nil, err
 		}
-		p.generated = append(p.generated, plan.GeneratedExpr{Attno: c.Num, Expr: b.rowSlots(e)})
+		p.generated = append(p.generated, plan.GeneratedExpr{Attno: c.Num, Expr: b.rowSlots(e, rel)})
 	}
 	for _, c := range rel.Constraints {
 		if c.Type != 'c' {
@@ -104,7 +104,7 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 		if e, err = b.toBoolean(e, "CHECK"); err != nil {
 			return nil, err
 		}
-		p.checks = append(p.checks, plan.CheckExpr{Name: c.Name, OID: c.OID, Expr: b.rowSlots(e)})
+		p.checks = append(p.checks, plan.CheckExpr{Name: c.Name, OID: c.OID, Expr: b.rowSlots(e, rel)})
 	}
 	for _, ix := range rel.Indexes {
 		x := plan.IndexExprs{Index: ix}
@@ -116,7 +116,7 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 				if e, err = b.relExpr(rel, k.Expr, kindIndexExpr); err != nil {
 					return nil, err
 				}
-				e = b.rowSlots(e)
+				e = b.rowSlots(e, rel)
 			}
 			x.Exprs = append(x.Exprs, e)
 		}
@@ -125,7 +125,7 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 			if err != nil {
 				return nil, err
 			}
-			x.Pred = b.rowSlots(e)
+			x.Pred = b.rowSlots(e, rel)
 		}
 		p.indexes = append(p.indexes, x)
 	}
@@ -133,10 +133,25 @@ func (b *binder) bindParts(rel *catalog.Relation) (*tableParts, error) {
 }
 
 // rowSlots turns Vars of a stored expression into slots of a whole row: column attno is slot attno-1.
-func (b *binder) rowSlots(e plan.Expr) plan.Expr {
+// The table's OID is known, a whole row is made of its columns.
+func (b *binder) rowSlots(e plan.Expr, rel *catalog.Relation) plan.Expr {
 	return rewrite(e, func(x plan.Expr) plan.Expr {
-		if v, ok := x.(*plan.Var); ok && v.Attno > 0 {
+		v, ok := x.(*plan.Var)
+		switch {
+		case ok && v.Attno > 0:
 			return b.plain(&plan.Slot{Typed: v.Typed, Index: v.Attno - 1})
+		case ok && v.Attno == tableOIDAttno:
+			return &plan.Const{Typed: v.Typed, Value: types.Int(int64(rel.OID))}
+		case ok && v.Attno == 0:
+			row := &plan.RowExpr{Typed: v.Typed, Implicit: true}
+			for i, c := range relColumns(rel) {
+				var f plan.Expr = &plan.Slot{Typed: c.Typed, Index: i}
+				if c.Name == "" {
+					f = &plan.Const{Typed: c.Typed, Value: types.NullDatum}
+				}
+				row.Args, row.Names = append(row.Args, b.plain(f)), append(row.Names, c.Name)
+			}
+			return b.plain(row)
 		}
 		return b.plain(x)
 	})

@@ -57,6 +57,7 @@ type scope struct {
 	recursive            bool
 	cteBody, recursiveOf *withItem
 	inSubLink            bool
+	nullable             int // nesting of sides of outer joins that may be missing, while FROM is bound
 	kind                 exprKind
 	lateral              bool // LATERAL references are allowed now
 	windows              []*winDef
@@ -153,6 +154,8 @@ func (s *scope) lookupInItem(from *scope, it *nsItem, levels int, name string, l
 	}
 	return nil, nil
 }
+
+const tableOIDAttno = -6
 
 type sysCol struct {
 	name string

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math"
+	"slices"
 
 	"herd/planner/plan"
 	"herd/sql/sqlerr"
@@ -161,11 +162,41 @@ func (r *root) prepareCTEs() error {
 				return err
 			}
 		case c.Recursive:
+		case r.readsWork(c.Query, 0): // its rows are others in each iteration
+			if info.inline = true; queryVolatility(c.Query) == 'v' {
+				return sqlerr.Unsupported("the volatile WITH query \"%s\" over the rows of a recursive one", c.Name)
+			}
 		case c.Materialized == 'n', c.Materialized == 0 && c.Refs <= 1 && queryVolatility(c.Query) != 'v':
 			info.inline = true
 		}
 	}
 	return nil
+}
+
+// readsWork says whether a query reads the working table of a recursive query that is being planned.
+func (r *root) readsWork(q *plan.Query, depth int) bool {
+	if len(r.ps.work) == 0 || depth > maxWalkDepth {
+		return false
+	}
+	for _, e := range q.RTable {
+		if e.Kind == plan.RTECTE {
+			if slices.ContainsFunc(r.ps.work, func(w workTable) bool { return w.cte == e.CTE }) {
+				return true
+			}
+			if info := r.ps.ctes[e.CTE]; info != nil && info.inline && e.CTE.Query != nil && r.readsWork(e.CTE.Query, depth+1) {
+				return true
+			}
+		}
+		if e.Sub != nil && r.readsWork(e.Sub, depth+1) {
+			return true
+		}
+	}
+	for _, c := range q.CTEs {
+		if c.Query != nil && r.readsWork(c.Query, depth+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // queryVolatility is the worst volatility in a query; one that locks rows or modifies counts as volatile.

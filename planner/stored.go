@@ -213,10 +213,10 @@ func CopyWhere(cat catalog.Reader, env *BindEnv, rel *catalog.Relation, x ast.Ex
 	b := &binder{cat: cat, env: env, params: newParamState(nil)}
 	other := find(e, func(x plan.Expr) bool {
 		v, ok := x.(*plan.Var)
-		return ok && v.Attno <= 0
+		return ok && v.Attno < 0 && v.Attno != tableOIDAttno
 	})
 	if other {
-		return nil, sqlerr.Unsupported("COPY FROM with a WHERE over whole rows or system columns")
+		return nil, sqlerr.Unsupported("COPY FROM with a WHERE over system columns")
 	}
 	in := &inliner{b: b}
 	e = rewrite(e, func(x plan.Expr) plan.Expr {
@@ -225,7 +225,7 @@ func CopyWhere(cat catalog.Reader, env *BindEnv, rel *catalog.Relation, x ast.Ex
 		}
 		return x
 	})
-	return b.rowSlots(e), in.err
+	return b.rowSlots(e, rel), in.err
 }
 
 // BindStored binds canonical text kept in the catalog over a relation's columns (Vars of RTE 0); results are cached and shared.

@@ -168,3 +168,38 @@ func (t *viewTarget) columns(base []int16) []int16 {
 	}
 	return out
 }
+
+// viewDefault is the default that the view which a statement writes has for a column of its table, nil when it has none.
+func (s *scope) viewDefault(rel *catalog.Relation, at int) (plan.Expr, error) {
+	if s.view == nil {
+		return nil, nil
+	}
+	i := slices.Index(s.view.attnos, at+1)
+	if i < 0 || s.view.view.Columns[i].Default == "" {
+		return nil, nil
+	}
+	c := &rel.Columns[at]
+	if c.Generated != "" {
+		return nil, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).WithDetail("Column \"%s\" is a generated column.", c.Name)
+	}
+	e, err := s.b.relExpr(s.view.view, s.view.view.Columns[i].Default, kindDefault)
+	if err != nil {
+		return nil, err
+	}
+	return s.assign(e, c, -1)
+}
+
+// viewDefaults gives columns without a value the defaults of the view that is written.
+func (s *scope) viewDefaults(rel *catalog.Relation, values []plan.Expr) error {
+	for at := range values {
+		if s.view == nil || values[at] != nil {
+			continue
+		}
+		v, err := s.viewDefault(rel, at)
+		if err != nil {
+			return err
+		}
+		values[at] = v
+	}
+	return nil
+}

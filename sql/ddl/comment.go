@@ -65,6 +65,8 @@ func (x *executor) commented(s *ast.Comment) (class, id types.OID, sub int32, sh
 			return 0, 0, 0, false, err
 		}
 		return catalog.ClassProc, p.OID, 0, false, x.ownerOf(p.Owner, "function", p.Name)
+	case ast.ObjDomConstraint:
+		return x.commentedCheck(s)
 	case ast.ObjType, ast.ObjDomain:
 		t, err := x.userType(n)
 		if err != nil {
@@ -73,6 +75,23 @@ func (x *executor) commented(s *ast.Comment) (class, id types.OID, sub int32, sh
 		return catalog.ClassType, t.OID, 0, false, nil
 	}
 	return x.commentedShared(s)
+}
+
+// commentedCheck finds a constraint of a domain.
+func (x *executor) commentedCheck(s *ast.Comment) (class, id types.OID, sub int32, shared bool, err error) {
+	t, err := x.userType(s.Object.Name)
+	if err != nil {
+		return 0, 0, 0, false, err
+	}
+	if err := x.ownerOf(t.Owner, "type", t.Name); err != nil {
+		return 0, 0, 0, false, err
+	}
+	for i := range t.Checks {
+		if t.Checks[i].Name == s.Object.Sub {
+			return catalog.ClassConstraint, t.Checks[i].OID, 0, false, nil
+		}
+	}
+	return 0, 0, 0, false, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for domain %s does not exist", s.Object.Sub, t.Name)
 }
 
 func (x *executor) commentedShared(s *ast.Comment) (class, id types.OID, sub int32, shared bool, err error) {

@@ -120,6 +120,9 @@ func Execute(env *Env, st ast.Stmt) (Result, error) {
 	case *ast.CreateIndex:
 		return tag("CREATE INDEX", x.createIndex(s))
 	case *ast.AlterTable:
+		bind := *x.Bind // its errors have no positions in PostgreSQL
+		bind.Text, x.text = "", ""
+		x.Bind = &bind
 		return tag("ALTER "+string(s.Kind), x.alterTable(s))
 	case *ast.CreateView:
 		return tag("CREATE VIEW", x.createView(s))

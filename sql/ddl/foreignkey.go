@@ -216,6 +216,9 @@ func (x *executor) equality(parent, child types.OID) types.OID {
 	if op := pgdata.AmopMember(oc.Family, parent, child, 3); op != 0 {
 		return op
 	}
+	if t := pgdata.TypeByOID(oc.InType); t != nil && t.Type == 'p' && parent != child {
+		return 0 // two enum, array or row types
+	}
 	if pgdata.IsBinaryCoercible(child, oc.InType, x.pgLookup) || parent == child {
 		return pgdata.AmopMember(oc.Family, oc.InType, oc.InType, 3)
 	}

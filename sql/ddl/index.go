@@ -3,6 +3,7 @@ package ddl
 import (
 	"herd/engine/lock"
 	"herd/planner"
+	"herd/planner/plan"
 	"herd/sql/ast"
 	"herd/sql/catalog"
 	"herd/sql/catalog/pgdata"
@@ -137,6 +138,9 @@ func (x *executor) newIndex(rel *catalog.Relation, s *ast.CreateIndex) (*catalog
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := noSystemColumns(e); err != nil {
+			return nil, nil, err
+		}
 		if ix.Pred, err = x.store(rel, e); err != nil {
 			return nil, nil, err
 		}
@@ -146,6 +150,19 @@ func (x *executor) newIndex(rel *catalog.Relation, s *ast.CreateIndex) (*catalog
 		ix.Name, err = x.chooseName(rel, parts, "idx", map[string]bool{})
 	}
 	return ix, deps, err
+}
+
+// noSystemColumns refuses system columns in an index.
+func noSystemColumns(e plan.Expr) error {
+	bad := false
+	visit(e, func(n plan.Expr) {
+		v, ok := n.(*plan.Var)
+		bad = bad || ok && v.Attno < 0
+	})
+	if bad {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "index creation on system columns is not supported")
+	}
+	return nil
 }
 
 // indexKey makes one key; part is its share of the index's automatic name.
@@ -162,6 +179,9 @@ func (x *executor) indexKey(rel *catalog.Relation, e *ast.IndexElem) (k catalog.
 	} else {
 		b, err := x.bindExpr(rel, e.Expr, planner.UseIndexExpr, nil)
 		if err != nil {
+			return k, "", nil, err
+		}
+		if err := noSystemColumns(b); err != nil {
 			return k, "", nil, err
 		}
 		if k.Expr, err = x.store(rel, b); err != nil {

@@ -250,7 +250,11 @@ func (x *executor) rewriteRows(view storage.View, old, now *catalog.Relation, ch
 	w := &rowWriter{x: x, rel: now, builds: builds}
 	return x.scanView(view, old, func(_ []byte, vals []types.Datum) error {
 		for len(vals) < len(now.Columns) {
-			vals = append(vals, types.NullDatum)
+			v := types.NullDatum
+			if m := now.Columns[len(vals)].Missing; m != nil { // a column added with a default by the same statement
+				v = *m
+			}
+			vals = append(vals, v)
 		}
 		out := vals
 		if change != nil {

@@ -164,9 +164,25 @@ func shiftTime(io *types.IOContext, typ types.OID, v types.Datum, iv datetime.In
 			d++ // a bound inside of a day excludes that day's midnight
 		}
 		return types.Int(d), nil
+	case types.TimeOID:
+		return types.Int(addTime(v.I, iv.Micros)), nil
+	case types.TimeTZOID:
+		us, west := types.DecodeTimeTZ(v.B)
+		return types.Bytes(types.EncodeTimeTZ(nil, addTime(us, iv.Micros), west)), nil
 	case types.IntervalOID:
 		s, err := types.DecodeInterval(v.B).Add(iv)
 		return types.Bytes(types.EncodeInterval(nil, s)), err
 	}
 	return v, sqlerr.Unsupported("RANGE with offset PRECEDING/FOLLOWING for column type %s", types.FormatType(typ, -1, false))
+}
+
+// addTime adds to a time of day without going round, as frames compare; sums saturate.
+func addTime(us, more int64) int64 {
+	switch {
+	case more > 0 && us > math.MaxInt64-more:
+		return math.MaxInt64
+	case more < 0 && us < math.MinInt64-more:
+		return math.MinInt64
+	}
+	return us + more
 }

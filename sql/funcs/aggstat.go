@@ -248,6 +248,13 @@ func (a *regrAgg) Update(_ *Ctx, groups []uint32, n int, sel []uint16, args []*v
 			s.sxx += dx * dx * scale
 			s.syy += dy * dy * scale
 			s.sxy += dx * dy * scale
+			return
+		}
+		if math.IsNaN(x - x) { // NaN or infinite: so are the sums, also of one row
+			s.sxx, s.sxy = math.NaN(), math.NaN()
+		}
+		if math.IsNaN(y - y) {
+			s.syy, s.sxy = math.NaN(), math.NaN()
 		}
 	})
 	return nil

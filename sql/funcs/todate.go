@@ -23,6 +23,7 @@ type dateParts struct {
 	gregorian, iso           bool
 	haveZone                 bool
 	zsign, zh, zm            int64
+	ff                       int // digits of FF1 to FF6, 0: none
 	seen                     map[string]int64
 }
 
@@ -31,6 +32,7 @@ type dateReader struct {
 	dateParts
 	in    string
 	i     int
+	extra int // blanks passed over that the template does not have
 	fx    bool
 	nodes []fmtNode
 	typ   string
@@ -51,21 +53,27 @@ func invalidValue(value, field, detail string) error {
 	return sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid value \"%s\" for \"%s\"", value, field).WithDetail("%s", detail)
 }
 
+// skipBefore passes over blanks before a field and counts them: characters of the template that follow take fewer of the text.
+func (p *dateReader) skipBefore() {
+	from := p.i
+	p.skipSpace()
+	p.extra += p.i - from
+}
+
 func (p *dateReader) read() error {
 	for k := range p.nodes {
 		n := &p.nodes[k]
 		if p.i >= len(p.in) {
 			break
 		}
+		if !p.fx && (n.field != "" || k == 0) {
+			if p.skipBefore(); p.i >= len(p.in) {
+				break
+			}
+		}
 		if n.field == "" {
 			p.literal(n)
 			continue
-		}
-		if !p.fx {
-			p.skipSpace()
-			if p.i >= len(p.in) {
-				break
-			}
 		}
 		if err := p.field(n, k); err != nil {
 			return err
@@ -74,7 +82,8 @@ func (p *dateReader) read() error {
 			p.i = min(len(p.in), p.i+2)
 		}
 		if !p.fx {
-			p.skipSpace()
+			p.extra = 0
+			p.skipBefore()
 		}
 	}
 	if p.fx && p.i < len(p.in) {
@@ -86,31 +95,26 @@ func (p *dateReader) read() error {
 	return nil
 }
 
-// literal passes over what a character of the template stands for.
+// literal passes over what a character of the template stands for: a blank or separator for one of those or for nothing, another character
+// for any one, unless more than the template has was passed over before.
 func (p *dateReader) literal(n *fmtNode) {
 	c := n.lit[0]
-	if p.fx {
-		_, w := utf8.DecodeRuneInString(p.in[p.i:])
-		p.i += w
-		return
-	}
-	blank := c == ' ' || c >= '\t' && c <= '\r'
-	if !n.quoted && (blank || isSeparator(c)) {
-		p.skipSpace()
-		if p.i < len(p.in) && isSeparator(p.in[p.i]) && !(blank && false) {
-			// A separator takes one separator; a sign belongs to the number that follows.
-			if c := p.in[p.i]; (c == '-' || c == '+') && blank && p.i+1 < len(p.in) && p.in[p.i+1] >= '0' && p.in[p.i+1] <= '9' {
-				return
-			}
+	blank := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+	switch {
+	case p.fx:
+	case !n.quoted && (blank(c) || isSeparator(c)):
+		if p.i < len(p.in) && (blank(p.in[p.i]) || isSeparator(p.in[p.i])) {
 			p.i++
+		} else {
+			p.extra--
 		}
 		return
+	case p.extra > 0:
+		p.extra--
+		return
 	}
-	p.skipSpace()
-	if p.i < len(p.in) {
-		_, w := utf8.DecodeRuneInString(p.in[p.i:])
-		p.i += w
-	}
+	_, w := utf8.DecodeRuneInString(p.in[p.i:])
+	p.i += w
 }
 
 // separatorNext says whether the template goes on with something that ends a number.
@@ -125,8 +129,7 @@ func (p *dateReader) separatorNext(k int) bool {
 		return !(c >= '0' && c <= '9')
 	}
 	switch next.field {
-	case "AM", "PM", "A.M.", "P.M.", "BC", "AD", "B.C.", "A.D.", "MONTH", "MON", "DAY", "DY", "RM", "TZ", "TZH", "OF",
-		"FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
+	case "AM", "PM", "A.M.", "P.M.", "BC", "AD", "B.C.", "A.D.", "MONTH", "MON", "DAY", "DY", "RM", "TZ", "TZH", "OF":
 		return true
 	}
 	return false
@@ -241,7 +244,10 @@ func (p *dateReader) stamp(text string) (local int64, err error) {
 		return 0, err
 	}
 	us := p.us + p.ms*1000
-	if h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 59 || us < 0 || us >= datetime.Second {
+	if p.ff > 0 {
+		us = datetime.RoundMicros(us, p.ff)
+	}
+	if h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 59 || us < 0 || us >= datetime.Second && p.ff == 0 || us > datetime.Second {
 		return 0, bad()
 	}
 	ts, ok := datetime.Join(days, h*datetime.Hour+mi*datetime.Minute+s*datetime.Second+us)
@@ -277,10 +283,13 @@ func (p *dateReader) date(text string, bad func() error) (int64, error) {
 			} else {
 				year = cc*100 + 1
 			}
-		case p.bc:
-			year = 1 - year
-		case year < 0:
-			year++ // a negative year is BC
+		default:
+			if p.bc {
+				year = -year
+			}
+			if year < 0 {
+				year++ // a negative year is BC
+			}
 		}
 	default:
 		if cc, ok := p.seen["CC"]; ok {

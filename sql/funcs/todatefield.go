@@ -68,6 +68,7 @@ func (p *dateReader) field(n *fmtNode, k int) error {
 		w := 6
 		if n.field != "US" {
 			w = int(n.field[2] - '0')
+			p.ff = w
 		}
 		v, used, err := p.number(n, k, w)
 		for ; used < 6; used++ {
@@ -89,7 +90,7 @@ func (p *dateReader) field(n *fmtNode, k int) error {
 				p.zsign = -1
 			}
 			p.i++
-		} else if p.i > 0 && p.in[p.i-1] == '-' {
+		} else if p.extra > 0 && p.i > 0 && p.in[p.i-1] == '-' {
 			p.zsign = -1
 		}
 		return num(&p.zh, 2)

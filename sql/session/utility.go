@@ -79,7 +79,11 @@ func (s *Session) utility(p *prepared, params []types.Datum, sink rowSink) (comm
 	case *ast.Listen, *ast.Unlisten, *ast.Notify:
 		return s.notifyCommand(st)
 	case *ast.Do:
-		return commandTag{}, sqlerr.Unsupported("DO, whose language is \"plpgsql\" unless another is named,")
+		language := "plpgsql"
+		if l := st.Language; l != "" {
+			language = l
+		}
+		return commandTag{}, sqlerr.Unsupported("DO in language \"%s\"", language)
 	case *ast.Call:
 		return commandTag{}, sqlerr.Unsupported("CALL")
 	case *ast.AlterSystem:

@@ -5,7 +5,8 @@
 // `go run ./tests/regress --url postgres://... --source DIR [SCRIPT...]`, DIR being src/test/regress of PostgreSQL 15's source, feeds the
 // scripts to psql as pg_regress does, cuts the expected and the actual output by statement and says of each: equal, refused (0A000 for
 // something left for later), unsupported (any other 0A000), following from the one or the other, in another row order, or different. EXPLAIN is
-// counted apart. The table goes to stdout; --out takes the outputs, and causes.txt with every difference, grouped by its cause.
+// counted apart. The table goes to stdout; --out takes the outputs, and causes.txt with every difference, grouped by its cause; --summary
+// writes RESULTS.md, the page beside this file.
 //
 // # Invariants
 //
@@ -22,6 +23,6 @@
 //
 // # Files
 //
-//   - main.go: flags. list.go: the scripts and their order. psql.go: running one. lex.go: where statements end. split.go: a script in
+//   - RESULTS.md: the last results. main.go: flags. list.go: the scripts and their order. psql.go: running one. lex.go: where statements end. split.go: a script in
 //     statements, an output by statement. classify.go: what a difference means. report.go: table and causes.
 package main

@@ -25,6 +25,7 @@ func run() error {
 	out := pflag.String("out", filepath.Join(os.TempDir(), "herd-regress"), "folder for outputs and causes.txt")
 	psql := pflag.String("psql", "/usr/lib/postgresql/15/bin/psql", "psql of PostgreSQL 15")
 	timeout := pflag.Duration("timeout", 3*time.Minute, "longest time for one script")
+	summary := pflag.String("summary", "", "file for the results as a Markdown page: the table, and causes by frequency")
 	again := pflag.Bool("again", false, "judge the outputs that an earlier run left in --out, without a server")
 	pflag.Usage = func() {
 		fmt.Fprintf(os.Stderr, "usage: regress [flags] [SCRIPT...]\nWithout scripts: all.\n%s", pflag.CommandLine.FlagUsages())
@@ -50,6 +51,11 @@ func run() error {
 		return err
 	}
 	printTable(os.Stdout, r.tallies)
+	if *summary != "" {
+		if err := r.writeSummary(*summary); err != nil {
+			return err
+		}
+	}
 	return r.writeCauses(filepath.Join(*out, "causes.txt"))
 }
 
@@ -158,6 +164,16 @@ func (r *runner) compare(s script, list []*stmt, expected string, got []*string)
 		items[i] = it
 	}
 	return items, t
+}
+
+// writeSummary writes the results page.
+func (r *runner) writeSummary(file string) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("writing the summary: %w", err)
+	}
+	printSummary(f, r.tallies, r.items)
+	return f.Close()
 }
 
 func (r *runner) writeCauses(file string) error {

@@ -65,20 +65,8 @@ func (t *tally) print(w io.Writer) {
 // printCauses writes every statement that is not equal, by verdict and cause, the largest cause first.
 func printCauses(w io.Writer, items []*item) {
 	for _, v := range []verdict{differs, reordered, unsupported, followsOn, refused, follows} {
-		groups := map[string][]*item{}
-		for _, it := range items {
-			if it.verdict == v {
-				groups[it.title()] = append(groups[it.title()], it)
-			}
-		}
-		titles := make([]string, 0, len(groups))
-		for t := range groups {
-			titles = append(titles, t)
-		}
-		slices.SortFunc(titles, func(a, b string) int {
-			return cmp.Or(cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a, b))
-		})
-		fmt.Fprintf(w, "######## %s\n", [...]string{"equal", "refused", "unsupported", "follows from refused", "follows from unsupported", "other order", "differs"}[v])
+		titles, groups := grouped(items, v)
+		fmt.Fprintf(w, "######## %s\n", verdictNames[v])
 		for _, t := range titles {
 			fmt.Fprintf(w, "\n==== %d x %s\n", len(groups[t]), t)
 			for _, it := range groups[t] {
@@ -156,4 +144,65 @@ func mark(sign string, lines []string) []string {
 		out[i] = sign + " " + l
 	}
 	return out
+}
+
+// verdictNames are the headings of groups of statements.
+var verdictNames = [...]string{"equal", "refused", "unsupported", "follows from refused", "follows from unsupported", "other order", "differs"}
+
+// printSummary writes the results as a Markdown page: a table of the scripts, and the causes of what is not equal by frequency.
+func printSummary(w io.Writer, list []*tally, items []*item) {
+	fmt.Fprint(w, "# PostgreSQL 15's regression scripts on herd\n\n")
+	fmt.Fprint(w, "Written by `go run ./tests/regress --summary`. What the columns mean is in doc.go: *refused* are statements answered with 0A000 for what is left for\n"+
+		"later (PL/pgSQL, triggers, partitions, inheritance, ranges, network types, text search, row security, two-phase commit) and those that differ because of one\n"+
+		"before them; *other 0A000* the same for everything else; *order* has the rows in another order; the share is that of equal statements among those that are\n"+
+		"not refused. EXPLAIN is counted apart.\n\n")
+	fmt.Fprint(w, "| script | statements | equal | refused | other 0A000 | order | differ | share | EXPLAIN equal |\n|---|---|---|---|---|---|---|---|---|\n")
+	total := &tally{script: "**total**"}
+	for _, t := range list {
+		t.summary(w)
+		for v := range verdicts {
+			total.count[v] += t.count[v]
+			total.explain[v] += t.explain[v]
+		}
+	}
+	total.summary(w)
+	for _, v := range []verdict{differs, reordered, unsupported, followsOn, refused, follows} {
+		titles, groups := grouped(items, v)
+		fmt.Fprintf(w, "\n## %s\n\n", verdictNames[v])
+		rest := 0
+		for _, t := range titles {
+			if n := len(groups[t]); n > 1 {
+				fmt.Fprintf(w, "- %d: %s\n", n, t)
+			} else {
+				rest++
+			}
+		}
+		if rest > 0 {
+			fmt.Fprintf(w, "- %d of a cause each of their own\n", rest)
+		}
+	}
+}
+
+func (t *tally) summary(w io.Writer) {
+	c := t.count
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %.1f %% | %d of %d |\n", t.script, sum(c), c[equal], c[refused]+c[follows], c[unsupported]+c[followsOn],
+		c[reordered], c[differs], t.share(), t.explain[equal], sum(t.explain))
+}
+
+// grouped gathers the statements of a verdict by cause, the largest cause first.
+func grouped(items []*item, v verdict) ([]string, map[string][]*item) {
+	groups := map[string][]*item{}
+	for _, it := range items {
+		if it.verdict == v {
+			groups[it.title()] = append(groups[it.title()], it)
+		}
+	}
+	titles := make([]string, 0, len(groups))
+	for t := range groups {
+		titles = append(titles, t)
+	}
+	slices.SortFunc(titles, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a, b))
+	})
+	return titles, groups
 }
