@@ -55,6 +55,7 @@ type Root struct {
 	base  *ownBase // entries moved there; those of mid are newer
 	count int      // entries of list, or keys in the trees: one in both counts twice
 	metas int      // at least as many as there are entries of trees
+	bytes int64    // booked when it was captured
 }
 
 // Empty reports whether the root has no changes.
@@ -277,7 +278,9 @@ func (o *Overlay) Root() Root {
 	if o.root.top != nil {
 		o.stamp++
 	}
-	return o.root
+	r := o.root
+	r.bytes = o.bytes
+	return r
 }
 
 // Peek returns the present contents for reading at once: unlike Root's result it is valid only until the next change,
@@ -286,6 +289,10 @@ func (o *Overlay) Peek() Root { return o.root }
 
 // Rollback goes back to a root captured before. The memory of what is dropped stays booked until Reset or Close.
 func (o *Overlay) Rollback(to Root) {
+	if more := to.bytes - o.bytes; more > 0 { // it has moved meanwhile and is in memory again
+		o.acct.Force(more)
+		o.bytes += more
+	}
 	o.root = to
 	o.stamp++
 	o.shared = true
@@ -308,7 +315,9 @@ func (o *Overlay) Reset() {
 	if o.bytes == 0 && o.root.count == 0 && o.private == nil && o.moving == nil {
 		return
 	}
-	_ = o.settle() // what it moved is not wanted, nor why it did not
+	if o.moving != nil { // what it moved is not wanted, nor why it did not
+		o.takeOver()
+	}
 	if o.private != nil {
 		o.dropPrivate()
 	}
@@ -347,7 +356,7 @@ type Walk struct {
 	it      ownIter
 	gone    TreeID          // dropped tree whose rows are passed over
 	grafted map[TreeID]bool // trees that are made already
-	moved   *ownBase        // WalkMemory: what is not walked
+	moved   Root            // WalkMemory: what is not walked
 	failed  error           // of looking something up there
 }
 
@@ -362,7 +371,7 @@ func (o *Overlay) Walk() *Walk {
 // a move that goes on, and its Err tells that one's error too.
 func (o *Overlay) WalkMemory() *Walk {
 	w := &Walk{failed: o.settle()}
-	w.moved = o.root.base
+	w.moved = Root{mid: o.root.mid, base: o.root.base}
 	r := o.root
 	r.mid, r.base = nil, nil
 	if r.list == nil && r.top == nil {
@@ -420,9 +429,6 @@ func (w *Walk) next() (Change, bool) {
 
 // madeBefore reports whether the making of tree t has moved, for a walk over the rest.
 func (w *Walk) madeBefore(t TreeID) bool {
-	if w.moved == nil {
-		return false
-	}
 	e, err := w.moved.find(t, true, nil)
 	if err != nil && w.failed == nil {
 		w.failed = err

@@ -15,14 +15,16 @@ type ownMove struct {
 	bytes int64    // booked for what is moved
 	count int      // of Root.count, what next takes the place of
 
+	pinned int // of Overlay.pinned, those of the moves before
+
 	done  chan struct{}
 	next  *ownBase // the result, in the place of top and base
 	err   error
 	panic any
 }
 
-// moveAhead begins to move all changes in memory to private blocks, when the move before it is done. On error nothing has
-// changed.
+// moveAhead begins to move all changes in memory to private blocks, when the move before it is done. On error they are in memory
+// as before.
 func (o *Overlay) moveAhead() error {
 	if err := o.settle(); err != nil {
 		return err
@@ -64,7 +66,7 @@ func (o *Overlay) begin(top *ownNode, count int) {
 	if o.mover == nil {
 		o.mover = &btree.Editor{Page: o.st.page, Loader: o.st}
 	}
-	m := &ownMove{top: top, base: o.root.base, bytes: o.bytes, count: count, done: make(chan struct{})}
+	m := &ownMove{top: top, base: o.root.base, bytes: o.bytes, count: count, pinned: len(o.pinned), done: make(chan struct{})}
 	o.moving = m
 	go func() {
 		defer close(m.done)
@@ -94,23 +96,40 @@ func (o *Overlay) settle() error {
 	if m == nil {
 		return nil
 	}
-	<-m.done
-	o.moving = nil
+	o.takeOver()
 	if m.panic != nil {
 		panic(m.panic) // on the goroutine of the session, which knows what to do with it
 	}
-	o.private = appendAlive(o.private, o.mover.Created)
-	o.mover.Created, o.mover.Retired = nil, nil
+	if r := &o.root; r.mid != m.top || r.base != m.base { // it was rolled back meanwhile: nobody wants the result, and Reset drops the blocks
+		return nil
+	}
 	if m.err != nil {
 		return fmt.Errorf("move a transaction's changes to private blocks: %w", m.err)
 	}
 	o.acct.Shrink(m.bytes)
 	o.bytes -= m.bytes
-	if r := &o.root; r.mid == m.top && r.base == m.base { // else it was rolled back meanwhile, and Reset drops the blocks
-		r.count += m.next.rows() - m.count
-		r.mid, r.base = nil, m.next
-	}
+	o.root.count += m.next.rows() - m.count
+	o.root.mid, o.root.base = nil, m.next
 	return nil
+}
+
+// takeOver waits for the move that goes on and makes its blocks the overlay's. Those of one that failed go at once: it may be tried again
+// many times.
+func (o *Overlay) takeOver() {
+	m := o.moving
+	<-m.done
+	o.moving = nil
+	created := appendAlive(nil, o.mover.Created)
+	o.mover.Created, o.mover.Retired = nil, nil
+	if m.err == nil && m.panic == nil {
+		o.private = append(o.private, created...)
+		return
+	}
+	for _, h := range o.pinned[m.pinned:] {
+		h.Unpin()
+	}
+	o.pinned = o.pinned[:m.pinned]
+	o.st.dropPrivate(created)
 }
 
 // move moves all changes to private blocks. On error nothing has changed.

@@ -129,3 +129,81 @@ func TestOverlayRollbackWhileMoving(t *testing.T) {
 		t.Errorf("%d bytes are booked after Reset", acct.Used())
 	}
 }
+
+// TestOverlayMoveOfNobody lets a move fail whose changes were rolled back meanwhile: nobody hears of it. What is in memory again
+// is booked again.
+func TestOverlayMoveOfNobody(t *testing.T) {
+	fault := vfs.NewFault(vfs.NewMem())
+	st, _, err := openStore(fault, 0, 0, mem.NewRoot(0))
+	must(t, err)
+	defer st.Close()
+	acct := mem.NewRoot(0)
+	o := NewOverlay(acct)
+	o.SpillTo(st)
+	put := func(from, to int) {
+		for i := from; i < to; i++ {
+			must(t, o.Put(benchTree, benchKey(nil, uint64(i)), make([]byte, 300), 1))
+		}
+	}
+	put(0, 100)
+	before := o.Root()
+	put(100, 2000)
+	fault.Add(vfs.Rule{Label: labelWrite, Op: vfs.OpWrite, Nth: 1, Err: syscall.ENOSPC})
+	must(t, o.moveAhead())
+	o.Rollback(before)
+	must(t, o.settle())
+	if len(o.private) != 0 {
+		t.Errorf("%d blocks of a move that failed are kept", len(o.private))
+	}
+	put(100, 2000)
+	used, whole := acct.Used(), o.Root()
+	must(t, o.move())
+	if acct.Used() >= used {
+		t.Errorf("%d bytes are booked after a move, %d before", acct.Used(), used)
+	}
+	o.Rollback(whole)
+	if acct.Used() < used {
+		t.Errorf("%d bytes are booked, %d when the same was in memory before", acct.Used(), used)
+	}
+	o.Reset()
+	if acct.Used() != 0 {
+		t.Errorf("%d bytes are booked after Reset", acct.Used())
+	}
+}
+
+// TestOverlayDropsWhatIsOnItsWay makes a tree that moves, goes back to where it was on its way, and drops it: who was told of the
+// making is told of the drop.
+func TestOverlayDropsWhatIsOnItsWay(t *testing.T) {
+	st, _, slot := loaded(t, 100, 100, false)
+	defer st.Close()
+	defer slot.Close()
+	o := NewOverlay(mem.NewRoot(0))
+	o.SpillTo(st)
+	defer o.Reset()
+	var told ChangeSet
+	o.OnMove(func(cs ChangeSet) error {
+		for _, c := range cs {
+			told = append(told, Change{Tree: c.Tree, Op: c.Op})
+		}
+		return nil
+	})
+	const made = benchTree + 7
+	must(t, o.CreateTree(made))
+	for i := range 500 {
+		must(t, o.Put(made, benchKey(nil, uint64(i)), make([]byte, 300), 1))
+	}
+	must(t, o.moveAhead())
+	onItsWay := o.Root()
+	must(t, o.settle())
+	o.Rollback(onItsWay)
+	must(t, o.DropTree(made))
+	w := o.WalkMemory()
+	rest := w.Next(nil, 10)
+	must(t, w.Err())
+	if len(told) == 0 || told[0].Op != OpCreateTree {
+		t.Fatal("the making was not told")
+	}
+	if len(rest) != 1 || rest[0].Op != OpDropTree || rest[0].Tree != made {
+		t.Errorf("what is left to be told: %v, not the drop", rest)
+	}
+}

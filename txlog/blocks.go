@@ -93,9 +93,12 @@ func (b *blocks) done() {
 	b.n = copy(b.buf, b.buf[full:b.n])
 }
 
+// large tells whether the buffer was made for a large group.
+func (b *blocks) large() bool { return len(b.buf) > spareMax }
+
 // slim gives a large buffer back.
 func (b *blocks) slim() {
-	if len(b.buf) > spareMax {
+	if b.large() {
 		buf := vfs.AlignedBuffer(spareMax)
 		copy(buf, b.buf[:b.n])
 		b.buf = buf

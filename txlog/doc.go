@@ -27,7 +27,7 @@
 //	I3  A write or fsync error is reported once to Options.Fatal and is never retried; no later call succeeds.
 //	I4  OnDurable(seq) returns before any Wait(seq) does.
 //	I5  A group never crosses a segment border; the tail of a segment that the next group does not fit into is left as it
-//	    is: zero, or what a recycled segment had there, which never verifies.
+//	    is: zero, or what a recycled segment had there, which never verifies. The last block's rest is zero.
 //	I6  What the archive has is on disk in the log as well, as long as the log keeps it.
 //
 // # Goroutines

@@ -151,7 +151,7 @@ func OpenLocal(o Options, from Position, replay func(Position, Entry) error) (*L
 		return nil, fmt.Errorf("open log %s: %w", o.Dir, err)
 	}
 	l.durable.Store(uint64(l.last))
-	l.cur.file = l.direct(l.cur.file)
+	l.cur.file, l.cur.opened = l.direct(l.cur.file), true
 	if err := l.blocks.resume(l.cur); err != nil {
 		l.closeFiles()
 		return nil, fmt.Errorf("open log %s: %w", o.Dir, err)

@@ -46,9 +46,12 @@ func (l *Local) Read(from Position, f func(Position, Entry) bool) error {
 	}
 	off := max(int64(from-segs[i].base), segmentHeader)
 	var w window
+	end := from // of the last group before the next
 	for {
 		p, g, err := w.group(segs[i], off)
 		switch {
+		case err == nil && g.prevEnd > end: // what was between is overwritten: its segment is another one now
+			return fmt.Errorf("read log %s at %d: %w", l.o.Dir, end, ErrTruncated)
 		case errors.Is(err, errNoGroup) && i+1 < len(segs):
 			i, off = i+1, segmentHeader
 			continue
@@ -70,5 +73,6 @@ func (l *Local) Read(from Position, f func(Position, Entry) bool) error {
 			body = body[n:]
 		}
 		off += int64(len(p))
+		end = g.pos + Position(len(p))
 	}
 }

@@ -16,6 +16,7 @@ type segment struct {
 	base     Position
 	size     int64
 	file     vfs.File
+	opened   bool  // file was opened for groups: past the page cache where that works
 	off      int64 // where the next group goes
 	unsynced bool
 	archived bool // guarded by Local.mu, as copying
@@ -128,7 +129,7 @@ func (l *Local) createSegment(number uint64, base Position, size int64) (*segmen
 		}
 		return nil, fmt.Errorf("fill log segment %s: %w", name, err)
 	}
-	return &segment{number: number, base: base, size: size, file: f, off: segmentHeader}, nil
+	return &segment{number: number, base: base, size: size, file: f, opened: true, off: segmentHeader}, nil
 }
 
 // direct lets what is written durably pass the page cache by; what is not is to wait there.
@@ -232,12 +233,19 @@ func (l *Local) recycle(s *segment, number uint64, base Position) error {
 	if err == nil {
 		err = s.file.Sync(labelSegment)
 	}
+	if err == nil && !s.opened {
+		var f vfs.File
+		if f, err = l.o.FS.Open(labelSegment, to); err == nil {
+			s.file.Close()
+			s.file, s.opened = l.direct(f), true
+		}
+	}
 	if err != nil { // the next segment that is prepared replaces it
 		s.file.Close()
 		return err
 	}
 	l.mu.Lock()
-	l.ready = append(l.ready, &segment{number: number, base: base, size: s.size, file: s.file, off: segmentHeader})
+	l.ready = append(l.ready, &segment{number: number, base: base, size: s.size, file: s.file, opened: s.opened, off: segmentHeader})
 	l.space.Broadcast()
 	l.mu.Unlock()
 	return nil

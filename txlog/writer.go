@@ -208,12 +208,14 @@ func (l *Local) publish(chunks []chunk, buf []byte, ends []int) {
 	l.written = chunks[len(chunks)-1].end
 	l.wake(last)
 	l.spare, l.spareEnd = buf, ends
-	if cap(buf) > spareMax { // kept while large groups come: a big commit's parts would else make it anew each time
+	if cap(buf) > spareMax || l.blocks.large() { // kept while large groups come: a big commit's parts would else make it anew each time
 		if l.rare++; len(buf) > spareMax {
 			l.rare = 0
 		}
 		if l.rare > rareMax || cap(buf) > 4*pendingMax {
-			l.spare, l.spareEnd = make([]byte, groupHeader, 64<<10), nil
+			if cap(buf) > spareMax {
+				l.spare, l.spareEnd = make([]byte, groupHeader, 64<<10), nil
+			}
 			l.blocks.slim()
 		}
 	}

@@ -43,7 +43,8 @@ func preferHugePages(c *conf.Config, logger *slog.Logger) {
 	limit, err := memoryLimit(c.MemoryMaxBytes)
 	total, merr := machineMemory()
 	if err = cmp.Or(err, merr); err == nil {
-		err = mem.PreferHugePages(min(limit, total)) // a kernel refuses to reserve more than there is
+		const small = 256 << 20                            // of the machine: stays with small pages
+		err = mem.PreferHugePages(min(limit, total-small)) // a kernel refuses to reserve more than there is
 	}
 	if err != nil {
 		logger.Debug("no huge pages", "reason", err)

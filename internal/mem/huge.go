@@ -26,7 +26,10 @@ func PreferHugePages(n int64) error {
 	if n < hugeLeast {
 		return fmt.Errorf("a memory limit of %d bytes is less than %d", n, hugeLeast)
 	}
-	if err := mayReserve(); err != nil {
+	if int64(int(n)) != n {
+		return fmt.Errorf("%d bytes are more than addresses reach", n)
+	}
+	if err := mayReserve(n); err != nil {
 		return err
 	}
 	b := make([]byte, n)
@@ -42,8 +45,8 @@ func PreferHugePages(n int64) error {
 	return nil
 }
 
-// mayReserve tells whether address space that is not used costs nothing: where it does, Go would stop the program.
-func mayReserve() error {
+// mayReserve tells whether n bytes of address space that are not used cost nothing: where they do, Go would stop the program.
+func mayReserve(n int64) error {
 	for _, r := range []struct {
 		name     string
 		resource int
@@ -64,5 +67,10 @@ func mayReserve() error {
 	if string(bytes.TrimSpace(text)) == strict {
 		return fmt.Errorf("%s is %s: memory is reserved strictly", file, strict)
 	}
-	return nil
+	const rounding = 128 << 20 // Go takes whole arenas
+	probe, err := unix.Mmap(-1, 0, int(n)+rounding, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return fmt.Errorf("reserve %d bytes of addresses: %w", n, err)
+	}
+	return unix.Munmap(probe)
 }

@@ -1,8 +1,10 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -122,9 +124,7 @@ func (a *asyncWrite) writeSync(fd int, p []byte, off int64) (n int, refused bool
 		}
 	}
 	// From here on the kernel reads p: no return before it has said that it is done.
-	if _, err := a.done.Read(a.count[:]); err != nil {
-		panic(fmt.Sprintf("vfs: wait for a write in progress: %v", err))
-	}
+	a.await()
 	for {
 		got, _, errno := unix.Syscall6(unix.SYS_IO_GETEVENTS, a.context, 1, 1, uintptr(unsafe.Pointer(&a.event)), 0, 0)
 		if errno == unix.EINTR {
@@ -136,9 +136,30 @@ func (a *asyncWrite) writeSync(fd int, p []byte, off int64) (n int, refused bool
 		break
 	}
 	if a.event.res < 0 {
-		return 0, false, unix.Errno(-a.event.res)
+		err := unix.Errno(-a.event.res)
+		return 0, slices.Contains(refusals, err), err
 	}
 	return int(a.event.res), false, nil
+}
+
+// refusals are ends of a write that never began: the kernel or the file system does not take it this way, or it was interrupted.
+var refusals = []unix.Errno{unix.EINVAL, unix.EOPNOTSUPP, unix.EINTR, unix.EAGAIN}
+
+// await returns when the write has ended.
+func (a *asyncWrite) await() {
+	for {
+		_, err := a.done.Read(a.count[:])
+		switch {
+		case err == nil:
+			return
+		case errors.Is(err, unix.EAGAIN): // the poller does not take it
+			_, err = unix.Poll([]unix.PollFd{{Fd: int32(a.block.resfd), Events: unix.POLLIN}}, -1)
+			if err == nil || err == unix.EINTR {
+				continue
+			}
+		}
+		panic(fmt.Sprintf("vfs: wait for a write in progress: %v", err))
+	}
 }
 
 // writeSyncAsync writes p durably without keeping a thread. Without such a way, or for a rest, it is writeSync.

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"os"
 	"unsafe"
 
@@ -66,14 +67,19 @@ func divides(align uint32) bool { return align != 0 && DirectAlign%align == 0 }
 
 func (d directFile) WriteAt(l Label, p []byte, off int64) (int, error) {
 	if aligned(p, off) {
-		return d.past.WriteAt(l, p, off)
+		n, err := d.past.WriteAt(l, p, off)
+		if n > 0 || !errors.Is(err, unix.EINVAL) {
+			return n, err
+		}
 	}
 	return d.osFile.WriteAt(l, p, off)
 }
 
 func (d directFile) writeSync(p []byte, off int64) error {
 	if aligned(p, off) {
-		return d.past.writeSyncAsync(p, off)
+		if err := d.past.writeSyncAsync(p, off); !errors.Is(err, errNoWriteSync) {
+			return err
+		}
 	}
 	return d.osFile.writeSync(p, off)
 }

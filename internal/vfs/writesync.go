@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -55,6 +56,8 @@ func (o osFile) writeSync(p []byte, off int64) error {
 			return errNoWriteSync
 		case err != nil:
 			return &os.PathError{Op: opWriteSync, Path: o.f.Name(), Err: err}
+		case n == 0:
+			return &os.PathError{Op: opWriteSync, Path: o.f.Name(), Err: io.ErrUnexpectedEOF}
 		}
 		p, off = p[n:], off+int64(n)
 	}
