@@ -199,7 +199,7 @@ func (s *scope) finishCall(name ast.Name, c *candidate, args []plan.Expr, in []t
 	declared := append([]types.OID(nil), c.args...)
 	ret, err := b.enforceGeneric(actual, declared, p.RetType)
 	if err != nil {
-		return nil, b.place(err, loc)
+		return nil, err // PostgreSQL does not say where
 	}
 	if err := b.castArgs(args, actual, declared); err != nil {
 		return nil, err

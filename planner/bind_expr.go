@@ -335,6 +335,9 @@ func (s *scope) in(x *ast.In) (plan.Expr, error) {
 	}
 	for _, r := range rest {
 		var c plan.Expr
+		if l, err = s.again(l, x.Left); err != nil {
+			return nil, err
+		}
 		lr, ok1 := l.(*plan.RowExpr)
 		rr, ok2 := r.(*plan.RowExpr)
 		if ok1 && ok2 {
@@ -395,15 +398,23 @@ func (s *scope) between(x *ast.Between) (plan.Expr, error) {
 	if x.Not {
 		o1, o2, kind, outer = "<", ">", plan.Or, plan.And
 	}
-	op := func(name string, bound plan.Expr) (plan.Expr, error) {
-		return s.b.makeOp(s, ast.Name{Loc: x.Loc, Schema: x.Schema, Name: name}, a, bound, int(x.Off))
+	// An untyped parameter has the type that the comparison before gave it.
+	op := func(name string, bound plan.Expr, text ast.Expr) (plan.Expr, error) {
+		l, err := s.again(a, x.Arg)
+		if err != nil {
+			return nil, err
+		}
+		if bound, err = s.again(bound, text); err != nil {
+			return nil, err
+		}
+		return s.b.makeOp(s, ast.Name{Loc: x.Loc, Schema: x.Schema, Name: name}, l, bound, int(x.Off))
 	}
 	// The upper bound is bound after the first comparison, which gives a parameter that stands in both its type.
 	lo, err := s.ex(x.Low)
 	if err != nil {
 		return nil, err
 	}
-	l, err := op(o1, lo)
+	l, err := op(o1, lo, x.Low)
 	if err != nil {
 		return nil, err
 	}
@@ -411,7 +422,7 @@ func (s *scope) between(x *ast.Between) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := op(o2, hi)
+	r, err := op(o2, hi, x.High)
 	if err != nil {
 		return nil, err
 	}
@@ -419,14 +430,22 @@ func (s *scope) between(x *ast.Between) (plan.Expr, error) {
 	if !x.Symmetric {
 		return e, nil
 	}
-	if l, err = op(o1, hi); err != nil {
+	if l, err = op(o1, hi, x.High); err != nil {
 		return nil, err
 	}
-	if r, err = op(o2, lo); err != nil {
+	if r, err = op(o2, lo, x.Low); err != nil {
 		return nil, err
 	}
 	swapped := &plan.BoolExpr{Typed: boolAt(x.Off), Kind: kind, Args: []plan.Expr{l, r}}
 	return &plan.BoolExpr{Typed: boolAt(x.Off), Kind: outer, Args: []plan.Expr{e, swapped}}, nil
+}
+
+// again binds the text of a parameter once more, which may have got a type meanwhile; anything else stays as it is.
+func (s *scope) again(bound plan.Expr, text ast.Expr) (plan.Expr, error) {
+	if p, ok := bound.(*plan.Param); ok && p.Type == types.UnknownOID {
+		return s.ex(text)
+	}
+	return bound, nil
 }
 
 func (s *scope) isBool(x *ast.IsBool) (plan.Expr, error) {

@@ -167,6 +167,7 @@ func (s *scope) applyAlias(r *plan.RTE, alias *ast.Alias) error {
 	if len(alias.Columns) == 0 {
 		return nil
 	}
+	r.HasColumns = true
 	i, live := 0, 0
 	for k := range r.Cols {
 		if r.Cols[k].Name == "" && r.Kind == plan.RTERelation {

@@ -12,17 +12,18 @@ const maxGroupingSets = 4096
 // bindGroupBy is transformGroupClause: q.GroupBy gets the distinct expressions, q.GroupingSets the expanded sets.
 func (s *scope) bindGroupBy(c *ast.SelectCore) error {
 	sets := [][][]int{}
+	var written []plan.GroupingItem
 	plain := true
 	for i := range c.GroupBy {
 		g := &c.GroupBy[i]
 		if g.Kind != ast.GroupExpr {
 			plain = false
 		}
-		one, err := s.groupItem(g, 0)
+		one, as, err := s.groupItem(g, 0)
 		if err != nil {
 			return err
 		}
-		sets = append(sets, one)
+		sets, written = append(sets, one), append(written, as)
 	}
 	for _, g := range s.q.GroupBy {
 		if err := s.b.checkEquality(c.Equality, g, "GROUP BY"); err != nil {
@@ -48,7 +49,7 @@ func (s *scope) bindGroupBy(c *ast.SelectCore) error {
 	if c.GroupDistinct {
 		all = distinctSets(all)
 	}
-	s.q.GroupingSets = all
+	s.q.GroupingSets, s.q.GroupingAs, s.q.GroupDistinct = all, written, c.GroupDistinct
 	return nil
 }
 
@@ -80,50 +81,63 @@ next:
 	return out
 }
 
-// groupItem returns the grouping sets one item stands for.
-func (s *scope) groupItem(g *ast.GroupItem, depth int) ([][]int, error) {
+// groupItem returns the grouping sets one item stands for, and the item.
+func (s *scope) groupItem(g *ast.GroupItem, depth int) ([][]int, plan.GroupingItem, error) {
 	if depth > maxWalkDepth {
-		return nil, tooDeep()
+		return nil, plan.GroupingItem{}, tooDeep()
 	}
 	switch g.Kind {
 	case ast.GroupEmpty:
-		return [][]int{{}}, nil
+		return [][]int{{}}, plan.GroupingItem{Kind: plan.GroupingEmpty}, nil
 	case ast.GroupExpr:
 		set, err := s.groupColumns(g.Expr)
-		return [][]int{set}, err
+		return [][]int{set}, plan.GroupingItem{Columns: set}, err
 	case ast.GroupSets:
 		var out [][]int
+		as := plan.GroupingItem{Kind: plan.GroupingList}
 		for i := range g.Items {
-			one, err := s.groupItem(&g.Items[i], depth+1)
+			one, item, err := s.groupItem(&g.Items[i], depth+1)
 			if err != nil {
-				return nil, err
+				return nil, as, err
 			}
-			out = append(out, one...)
+			out, as.Items = append(out, one...), append(as.Items, item)
 		}
-		return out, nil
+		return out, as, nil
 	}
+	as := plan.GroupingItem{Kind: plan.GroupingRollup}
 	items := make([][]int, len(g.Items))
 	for i := range g.Items {
 		set, err := s.groupColumns(g.Items[i].Expr)
 		if err != nil {
-			return nil, err
+			return nil, as, err
 		}
 		items[i] = set
+		as.Items = append(as.Items, plan.GroupingItem{Columns: set})
 	}
-	var out [][]int
 	if g.Kind == ast.GroupRollup {
-		for n := len(items); n >= 0; n-- {
-			set := []int{}
-			for _, x := range items[:n] {
-				set = union(set, x)
-			}
-			out = append(out, set)
-		}
-		return out, nil
+		return rollup(items), as, nil
 	}
+	as.Kind = plan.GroupingCube
 	if len(items) > 12 {
-		return nil, s.b.errorAt(int(g.Off), sqlerr.TooManyColumns, "CUBE is limited to 12 elements")
+		return nil, as, s.b.errorAt(int(g.Off), sqlerr.TooManyColumns, "CUBE is limited to 12 elements")
 	}
+	return cube(items), as, nil
+}
+
+// rollup are the sets of ROLLUP (items).
+func rollup(items [][]int) (out [][]int) {
+	for n := len(items); n >= 0; n-- {
+		set := []int{}
+		for _, x := range items[:n] {
+			set = union(set, x)
+		}
+		out = append(out, set)
+	}
+	return out
+}
+
+// cube are the sets of CUBE (items).
+func cube(items [][]int) (out [][]int) {
 	for mask := 1<<len(items) - 1; mask >= 0; mask-- {
 		set := []int{}
 		for i, x := range items {
@@ -133,7 +147,7 @@ func (s *scope) groupItem(g *ast.GroupItem, depth int) ([][]int, error) {
 		}
 		out = append(out, set)
 	}
-	return out, nil
+	return out
 }
 
 // groupColumns binds one expression, or a list of columns in brackets, and returns indexes into q.GroupBy.

@@ -390,7 +390,7 @@ func figureSubLink(x *ast.SubLink) (string, int) {
 			if c.Targets[0].Alias != "" {
 				return c.Targets[0].Alias, 2
 			}
-			return figure(c.Targets[0].Expr)
+			return figureName(c.Targets[0].Expr), 2 // what it is called there
 		}
 		if _, ok := firstCore(x.Query, 0).(*ast.Values); ok {
 			return "column1", 2

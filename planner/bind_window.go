@@ -170,7 +170,7 @@ func (s *scope) frame(w *plan.Window, def *ast.WindowDef) error {
 	kinds := [...]byte{'u', 'p', 'c', 'f', 'U'}
 	f.Start, f.End = kinds[def.Frame.Start.Kind], kinds[def.Frame.End.Kind]
 	if !def.Frame.Between {
-		f.End = 'c'
+		f.End, f.Short = 'c', true
 	}
 	f.Exclude = [...]byte{0, 'c', 'g', 't'}[def.Frame.Exclude]
 	loc := int(def.Off)

@@ -139,7 +139,26 @@ func (b *binder) coerceTo(e plan.Expr, target types.OID, mod types.Typmod, ctx c
 	if err != nil {
 		return nil, err
 	}
+	if r != e && mod >= 0 && r.T().Typmod != mod {
+		hideCoercion(r) // one cast is written, not two
+	}
 	return b.coerceTypmod(r, target, mod, ctx, form, loc)
+}
+
+// hideCoercion marks the outermost node, which is a cast just made, as one that was not written.
+func hideCoercion(e plan.Expr) {
+	switch x := e.(type) {
+	case *plan.FuncCall:
+		if x.Form == plan.FormExplicitCast {
+			x.Form = plan.FormImplicitCast
+		}
+	case *plan.Relabel:
+		x.Form = plan.FormImplicitCast
+	case *plan.CoerceViaIO:
+		x.Form = plan.FormImplicitCast
+	case *plan.ArrayCoerce:
+		x.Form = plan.FormImplicitCast
+	}
 }
 
 // coerceTypmod applies a length coercion when the value's modifier differs.
@@ -225,18 +244,13 @@ func (b *binder) coerceByPath(e plan.Expr, k pathKind, fn, target types.OID, mod
 	return b.relabel(e, target, -1, form, loc), nil
 }
 
-// relabel changes the type of e without changing its value. A constant is relabelled in place: its representation is the same.
+// relabel changes the type of e without changing its value.
 func (b *binder) relabel(e plan.Expr, t types.OID, mod types.Typmod, form plan.CallForm, loc int) plan.Expr {
 	coll := types.OID(0)
 	if b.typeCollation(t) != 0 {
 		if coll = e.T().Collation; coll == 0 {
 			coll = b.typeCollation(t)
 		}
-	}
-	if c, ok := e.(*plan.Const); ok && form == plan.FormImplicitCast {
-		n := *c
-		n.Type, n.Typmod, n.Collation = t, mod, coll
-		return &n
 	}
 	return &plan.Relabel{Typed: plan.Typed{Type: t, Typmod: mod, Collation: coll, Loc: loc}, Arg: e, Form: form}
 }

@@ -179,7 +179,7 @@ func (b *binder) makeOp(s *scope, name ast.Name, left, right plan.Expr, loc int)
 func (b *binder) finishOp(s *scope, o *pgdata.Operator, args []plan.Expr, actual, declared []types.OID, loc int) (plan.Expr, error) {
 	ret, err := b.enforceGeneric(actual, declared, o.Result)
 	if err != nil {
-		return nil, b.place(err, loc)
+		return nil, err
 	}
 	if err := b.castArgs(args, actual, declared); err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (b *binder) makeScalarArrayOp(name ast.Name, useOr bool, left, right plan.E
 	actual, declared := []types.OID{lt, elem}, []types.OID{o.Left, o.Right}
 	ret, err := b.enforceGeneric(actual, declared, o.Result)
 	if err != nil {
-		return nil, b.place(err, loc)
+		return nil, err
 	}
 	if ret != types.BoolOID {
 		return nil, b.errorAt(loc, sqlerr.WrongObjectType, "op ANY/ALL (array) requires operator to yield boolean")

@@ -114,8 +114,8 @@ func (b *binder) checkGeneric(actual, declared []types.OID) bool {
 	if nonArray && elem != 0 && b.baseElemType(elem) != 0 {
 		return false
 	}
-	if isEnum && elem != 0 {
-		if t := b.typ(elem); t == nil || t.Type != 'e' {
+	if isEnum {
+		if t := b.typ(elem); t == nil || t.Type != 'e' { // an untyped literal is no enum
 			return false
 		}
 	}

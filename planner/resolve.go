@@ -383,7 +383,8 @@ func (b *binder) getFunc(name ast.Name, args []plan.Expr, argNames []string, in 
 	}
 	if len(in) == 1 && len(argNames) == 0 && args != nil {
 		if t := b.funcNameAsType(name); t != 0 {
-			ok := in[0] == types.UnknownOID
+			_, literal := args[0].(*plan.Const)
+			ok := in[0] == types.UnknownOID && literal
 			if !ok {
 				switch k, _ := b.castPath(t, in[0], coerceExplicit); k {
 				case pathRelabel:

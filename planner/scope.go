@@ -418,7 +418,7 @@ func (s *scope) missingTable(schema, name string, loc int) error {
 			if r.Kind == plan.RTEJoin && r.Alias == "" {
 				continue
 			}
-			if r.Rel != nil && r.Rel.Name == name && r.HasAlias && r.Alias != name && s.visibleRTE(p, i) {
+			if r.Rel != nil && r.Rel.Name == name && r.HasAlias && r.Alias != name && s.visibleRTE(p, i) && s.isNamed(r.Rel, schema, name) {
 				return s.b.errorAt(loc, sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", full).
 					WithHint("Perhaps you meant to reference the table alias \"%s\".", r.Alias)
 			}
@@ -429,6 +429,12 @@ func (s *scope) missingTable(schema, name string, loc int) error {
 		}
 	}
 	return s.b.errorAt(loc, sqlerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"", full)
+}
+
+// isNamed says whether a name, with or without its schema, means the relation.
+func (s *scope) isNamed(rel *catalog.Relation, schema, name string) bool {
+	found, err := s.b.cat.LookupRelation(schema, name, s.b.env.Path)
+	return err == nil && found != nil && found.OID == rel.OID
 }
 
 func (s *scope) visibleRTE(p *scope, rte int) bool {

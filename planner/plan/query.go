@@ -26,8 +26,10 @@ type Query struct {
 	From          []FromItem // implicit cross product of items
 	Where         Expr
 	Targets       []*Target
-	GroupBy       []Expr  // distinct grouping expressions
-	GroupingSets  [][]int // indexes into GroupBy; nil = one plain set
+	GroupBy       []Expr         // distinct grouping expressions
+	GroupingSets  [][]int        // indexes into GroupBy; nil = one plain set
+	GroupingAs    []GroupingItem // GroupingSets as they were written
+	GroupDistinct bool
 	HasAggs       bool
 	HasWindow     bool
 	HasSRF        bool
@@ -99,6 +101,7 @@ type RTE struct {
 	Kind        RTEKind
 	Alias       string
 	HasAlias    bool
+	HasColumns  bool     // the alias lists columns
 	Cols        []Column // user columns by attno-1 (dropped columns have Name "")
 	Rel         *catalog.Relation
 	Sub         *Query
@@ -183,6 +186,25 @@ type SetOp struct {
 	Exprs []Expr
 }
 
+// GroupingKind is what an item of GROUP BY is.
+type GroupingKind uint8
+
+// The kinds of items.
+const (
+	GroupingColumns GroupingKind = iota
+	GroupingEmpty
+	GroupingRollup
+	GroupingCube
+	GroupingList // GROUPING SETS
+)
+
+// GroupingItem is an item of GROUP BY as it was written.
+type GroupingItem struct {
+	Kind    GroupingKind
+	Columns []int // GroupingColumns: indexes into GroupBy
+	Items   []GroupingItem
+}
+
 // Window is an OVER specification.
 type Window struct {
 	Name        string
@@ -199,6 +221,7 @@ type Frame struct {
 	Exclude                  byte // 0 none, 'c' current row, 'g' group, 't' ties
 	InRangeStart, InRangeEnd types.OID
 	Default                  bool
+	Short                    bool // only the start was written
 }
 
 // RowLock is FOR UPDATE and its kin on RTE.

@@ -13,20 +13,23 @@ import (
 // pg_get_function functions print them.
 type Definer struct {
 	Names
-	// Pretty renders a stored expression over a relation without needless parentheses; nil
-	// takes one pair of outer parentheses away.
-	Pretty func(rel *Relation, expr string) (string, error)
-	// PrettyCheck is Pretty for a condition of a domain.
-	PrettyCheck func(domain *Type, expr string) (string, error)
+	// Print renders a stored expression over a relation as the search path has its names, pretty without needless parentheses; nil
+	// shows it as it is kept.
+	Print func(rel *Relation, expr string, pretty bool) (string, error)
+	// PrintCheck is Print for a condition of a domain.
+	PrintCheck func(domain *Type, expr string, pretty bool) (string, error)
 }
 
 // pretty renders an expression.
 func (d Definer) pretty(rel *Relation, expr string, pretty bool) (string, error) {
-	if pretty && d.Pretty != nil {
-		return d.Pretty(rel, expr)
+	if d.Print != nil && (pretty || hasNames(expr)) {
+		return d.Print(rel, expr, pretty)
 	}
 	return plain(expr, pretty), nil
 }
+
+// hasNames says whether a stored expression may have a qualified name in it, which the search path may make needless.
+func hasNames(expr string) bool { return strings.Contains(expr, ".") }
 
 // plain is the text as it is kept, with pretty without the parentheses around all of it.
 func plain(expr string, pretty bool) string {
@@ -336,9 +339,9 @@ func (d Definer) foreignKeyDef(b *strings.Builder, rel *Relation, k *Constraint)
 // TypeCheckDef is pg_get_constraintdef for a domain's constraint.
 func (d Definer) TypeCheckDef(domain *Type, k *pgdata.TypeCheck, pretty bool) (string, error) {
 	expr := plain(k.Expr, pretty)
-	if pretty && d.PrettyCheck != nil {
+	if d.PrintCheck != nil && (pretty || hasNames(k.Expr)) {
 		var err error
-		if expr, err = d.PrettyCheck(domain, k.Expr); err != nil {
+		if expr, err = d.PrintCheck(domain, k.Expr, pretty); err != nil {
 			return "", err
 		}
 	}

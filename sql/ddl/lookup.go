@@ -226,7 +226,7 @@ func (x *executor) bindStored(rel *catalog.Relation, text string, use planner.Ex
 
 // store returns the canonical text of a bound expression.
 func (x *executor) store(rel *catalog.Relation, e plan.Expr) (string, error) {
-	return deparse.Expr(&deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Database: x.Database}, rel, e)
+	return deparse.Expr(&deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Store: true, Database: x.Database}, rel, e)
 }
 
 // role finds a role by a name of the statement.

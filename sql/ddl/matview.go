@@ -41,7 +41,7 @@ func (x *executor) createMatView(s *ast.CreateTableAs) (Result, error) {
 	if rel.Columns, err = x.queryColumns(q, s.Columns, "CREATE MATERIALIZED VIEW"); err != nil {
 		return none, err
 	}
-	rel.ViewDef, err = deparse.Query(&deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Database: x.Database}, q, viewColumns(rel))
+	rel.ViewDef, err = deparse.Query(&deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Store: true, Database: x.Database}, q, viewColumns(rel))
 	if err != nil {
 		return none, err
 	}
@@ -96,7 +96,7 @@ func (x *executor) refresh(s *ast.RefreshMatView) error {
 		return err
 	}
 	if rel.Kind != catalog.KindMatView {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "\"%s\" is not a materialized view", rel.Name)
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", rel.Name)
 	}
 	if err := x.own(rel); err != nil {
 		return err

@@ -222,7 +222,7 @@ func (x *executor) restoreRelation(id types.OID, list []restored) error {
 
 // restoredText is the canonical text under the names of now.
 func (x *executor) restoredText(now *catalog.Relation, r *restored) (string, error) {
-	env := &deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Database: x.Database}
+	env := &deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Store: true, Database: x.Database}
 	if r.kind == storedView {
 		return deparse.Query(env, r.query, viewColumns(now))
 	}

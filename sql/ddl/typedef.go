@@ -226,7 +226,7 @@ func (x *executor) domainCheck(t *catalog.Type, k *ast.Constraint) error {
 	if err != nil {
 		return err
 	}
-	text, err := deparse.Expr(&deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Database: x.Database}, domainValue(rel), e)
+	text, err := deparse.Expr(&deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Store: true, Database: x.Database}, domainValue(rel), e)
 	if err != nil {
 		return err
 	}

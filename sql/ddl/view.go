@@ -46,7 +46,7 @@ func (x *executor) createView(s *ast.CreateView) error {
 	if rel.Columns, err = x.queryColumns(q, s.Columns, "CREATE VIEW"); err != nil {
 		return err
 	}
-	rel.ViewDef, err = deparse.Query(&deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Database: x.Database}, q, viewColumns(rel))
+	rel.ViewDef, err = deparse.Query(&deparse.Env{Cat: x.reader(), Path: deparse.StoredPath, Store: true, Database: x.Database}, q, viewColumns(rel))
 	if err != nil {
 		return err
 	}

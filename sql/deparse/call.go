@@ -63,9 +63,9 @@ func (p *printer) sqlSyntax(x *plan.FuncCall) bool {
 	switch {
 	case f.Name == "timezone" && n == 2:
 		word("(")
-		arg(1)
+		p.operand(x.Args[1], false, x)
 		word(" AT TIME ZONE ")
-		arg(0)
+		p.operand(x.Args[0], false, x)
 		word(")")
 	case f.Name == "overlaps" && n == 4:
 		word("((")
@@ -320,10 +320,14 @@ func (p *printer) windowSpec(w *plan.Window) {
 		if f.Mode != 'o' && f.Mode != 'g' {
 			p.put("RANGE ")
 		}
-		p.put("BETWEEN ")
-		p.frameBound(f.Start, f.StartOffset)
-		p.put(" AND ")
-		p.frameBound(f.End, f.EndOffset)
+		if f.Short {
+			p.frameBound(f.Start, f.StartOffset)
+		} else {
+			p.put("BETWEEN ")
+			p.frameBound(f.Start, f.StartOffset)
+			p.put(" AND ")
+			p.frameBound(f.End, f.EndOffset)
+		}
 		p.put(map[byte]string{'c': " EXCLUDE CURRENT ROW", 'g': " EXCLUDE GROUP", 't': " EXCLUDE TIES"}[f.Exclude])
 	}
 	p.put(")")

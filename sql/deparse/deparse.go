@@ -17,6 +17,8 @@ type Env struct {
 	Path []types.OID
 	// Pretty leaves out brackets that precedence makes needless, as pg_get_viewdef(oid, true) does.
 	Pretty bool
+	// Store says that the text will be bound again: columns of sub-queries keep their names.
+	Store bool
 	// IO prints constants; nil is types.NewIOContext.
 	IO *types.IOContext
 	// Database is the current database's name, for reg* constants.
@@ -245,14 +247,8 @@ func (p *printer) relation(rel *catalog.Relation) string {
 
 func quote(name string) string { return catalog.QuoteIdent(name) }
 
-// Literal returns s as a string literal, with E and doubled backslashes where it has some.
-func Literal(s string) string {
-	q := "'" + strings.ReplaceAll(s, "'", "''") + "'"
-	if strings.Contains(s, `\`) {
-		return "E" + strings.ReplaceAll(q, `\`, `\\`)
-	}
-	return q
-}
+// Literal returns s as a string literal, as standard_conforming_strings reads it.
+func Literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // DomainCheck returns the text of a condition of a domain, whose value is a CaseTest in it.
 func DomainCheck(env *Env, e plan.Expr) (string, error) {

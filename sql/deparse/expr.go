@@ -474,7 +474,7 @@ func (p *printer) subTest(x *plan.SubLink) {
 		return
 	}
 	if len(lefts) > 1 {
-		p.put("ROW(")
+		p.put("(")
 	}
 	p.list(lefts, true)
 	if len(lefts) > 1 {

@@ -172,7 +172,7 @@ func (p *printer) rangeRef(q *plan.Query, i int) {
 		p.put("(")
 		p.query(r.Sub, nil, true)
 		p.put(")")
-		if subRenamed(r) {
+		if r.HasColumns || subRenamed(r) {
 			cols = columnList(p.top().cols[i], nil)
 		}
 	case plan.RTEFunction:
@@ -191,7 +191,7 @@ func (p *printer) rangeRef(q *plan.Query, i int) {
 	case plan.RTECTE:
 		p.put(quote(r.CTE.Name))
 		alias = name != r.CTE.Name
-		if cteRenamed(r) {
+		if r.HasColumns || cteRenamed(r) {
 			alias, cols = true, columnList(p.top().cols[i], nil)
 		}
 	default:
@@ -228,11 +228,28 @@ func cteRenamed(r *plan.RTE) bool {
 	return false
 }
 
+// unnested returns the arrays of several functions in FROM that are all unnest of one, which print as one, nil for others.
+func unnested(list []plan.Expr) (arrays []plan.Expr) {
+	const unnest = 2331
+	for _, e := range list {
+		f, ok := e.(*plan.FuncCall)
+		if !ok || f.Func != unnest || len(f.Args) != 1 {
+			return nil
+		}
+		arrays = append(arrays, f.Args[0])
+	}
+	return arrays
+}
+
 // functions prints a function in FROM, or ROWS FROM, and returns its column list.
 func (p *printer) functions(r *plan.RTE, names []string) (cols string) {
 	one := func(e plan.Expr) { p.exprShow(e, true) }
 	if len(r.Funcs) == 1 {
 		one(r.Funcs[0])
+	} else if args := unnested(r.Funcs); args != nil {
+		p.put("UNNEST(")
+		p.list(args, true)
+		p.put(")")
 	} else {
 		p.put("ROWS FROM(")
 		for i, f := range r.Funcs {

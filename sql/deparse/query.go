@@ -269,7 +269,7 @@ func (p *printer) trimBlanks() {
 // target prints one output column with AS where its name is not the one it would get anyway.
 func (p *printer) target(t *plan.Target, name string) {
 	own := ""
-	if !p.top().visible {
+	if !p.top().visible && !p.env.Store {
 		own = "?column?"
 	}
 	if v, ok := t.Expr.(*plan.Var); ok {
@@ -327,19 +327,45 @@ func (p *printer) groupBy(q *plan.Query) {
 		}
 		return
 	}
-	p.put("GROUPING SETS (")
-	for i, set := range q.GroupingSets {
+	if q.GroupDistinct {
+		p.put("DISTINCT ")
+	}
+	for i := range q.GroupingAs {
 		if i > 0 {
 			p.put(", ")
 		}
-		p.put("(")
-		for k, n := range set {
-			if k > 0 {
+		p.groupingItem(q, &q.GroupingAs[i], true)
+	}
+}
+
+// groupingItem is get_rule_groupingset: bare says that one column needs no brackets.
+func (p *printer) groupingItem(q *plan.Query, g *plan.GroupingItem, bare bool) {
+	switch g.Kind {
+	case plan.GroupingEmpty:
+		p.put("()")
+		return
+	case plan.GroupingColumns:
+		bare = bare && len(g.Columns) == 1
+		if !bare {
+			p.put("(")
+		}
+		for i, n := range g.Columns {
+			if i > 0 {
 				p.put(", ")
 			}
 			p.sortExpr(q.GroupBy[n])
 		}
-		p.put(")")
+		if !bare {
+			p.put(")")
+		}
+		return
+	}
+	p.put(map[plan.GroupingKind]string{plan.GroupingRollup: "ROLLUP(", plan.GroupingCube: "CUBE(", plan.GroupingList: "GROUPING SETS ("}[g.Kind])
+	for i := range g.Items {
+		if i > 0 {
+			p.put(", ")
+		}
+		p.groupingItem(q, &g.Items[i], g.Kind != plan.GroupingList)
 	}
 	p.put(")")
 }

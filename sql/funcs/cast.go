@@ -116,12 +116,26 @@ func init() {
 func typmodCast(symbol string, t types.OID) {
 	each(func(r *row) error {
 		explicit := r.N() > 2 && r.Bool(2)
+		if err := checkPrecision(t, r.Int(1), r.Datum(0)); err != nil {
+			return err
+		}
 		d, err := types.ApplyTypmod(t, types.Typmod(r.Int(1)), explicit, r.Datum(0))
 		if err != nil {
 			return err
 		}
 		return r.RetDatum(d)
 	}, symbol)
+}
+
+// checkPrecision refuses a precision that no declaration can have, which a call of the cast's function can.
+func checkPrecision(t types.OID, precision int64, d types.Datum) error {
+	const most = 6
+	switch {
+	case precision >= -1 && precision <= most:
+	case (t == types.TimestampOID || t == types.TimestampTZOID) && !datetime.IsInfinite(d.I):
+		return sqlerr.New(sqlerr.InvalidParameterValue, "timestamp(%d) precision must be between 0 and %d", precision, most)
+	}
+	return nil
 }
 
 func initTextCasts() {

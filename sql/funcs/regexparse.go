@@ -250,7 +250,7 @@ func (p *reParser) quantified(a *reNode) (*reNode, error) {
 	case c == '?':
 		n.max = 1
 		p.i++
-	case c == '{' && p.i+1 < len(p.s) && p.s[p.i+1] >= '0' && p.s[p.i+1] <= '9':
+	case p.atBound():
 		if err := p.bound(n); err != nil {
 			return nil, err
 		}
@@ -266,10 +266,15 @@ func (p *reParser) quantified(a *reNode) (*reNode, error) {
 		p.i++
 	}
 	p.skipBlanks()
-	if p.more() && (p.s[p.i] == '*' || p.s[p.i] == '+' || p.s[p.i] == '?') {
+	if p.more() && (p.s[p.i] == '*' || p.s[p.i] == '+' || p.s[p.i] == '?' || p.atBound()) {
 		return nil, badRegex("quantifier operand invalid")
 	}
 	return n, nil
+}
+
+// atBound says that a bound begins here; another { is a character.
+func (p *reParser) atBound() bool {
+	return p.s[p.i] == '{' && p.i+1 < len(p.s) && p.s[p.i+1] >= '0' && p.s[p.i+1] <= '9'
 }
 
 // bound reads {m}, {m,} and {m,n}.
@@ -317,6 +322,9 @@ func (p *reParser) atom() (*reNode, error) {
 		return nil, badRegex("quantifier operand invalid")
 	case '\\':
 		return p.escape()
+	}
+	if p.atBound() {
+		return nil, badRegex("quantifier operand invalid")
 	}
 	r, w := utf8.DecodeRuneInString(p.s[p.i:])
 	p.i += w

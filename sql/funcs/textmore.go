@@ -127,8 +127,16 @@ func init() {
 		}
 		return r.RetInt(-1)
 	}, "PG_char_to_encoding")
-	each(func(r *row) error { return r.RetInt(4) }, "pg_encoding_max_length_sql")
+	each(func(r *row) error {
+		if e := r.Int(0); e >= 0 && e < int64(len(encodingBytes)) {
+			return r.RetInt(int64(encodingBytes[e] - '0'))
+		}
+		return r.RetNull()
+	}, "pg_encoding_max_length_sql")
 }
+
+// encodingBytes are the most bytes of a character by PostgreSQL's number of the encoding, a digit each.
+const encodingBytes = "133343441111111111111111111111111112222432"
 
 // formatText is format(): %s, %I, %L with positions, widths and flags. A result may have maxText bytes.
 func formatText(r *row) error {

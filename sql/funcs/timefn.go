@@ -223,9 +223,12 @@ func initZones() {
 	// A local timestamp in a zone becomes a point in time.
 	each(func(r *row) error {
 		ts := r.Int(1)
+		if datetime.IsInfinite(ts) { // in any zone, also in one that there is not
+			return r.RetInt(ts)
+		}
 		z, abbr, err := zoneOf(r.Str(0))
-		if err != nil || datetime.IsInfinite(ts) {
-			return r.RetStamp(ts, err)
+		if err != nil {
+			return err
 		}
 		if abbr != "" {
 			east, _ := datetime.AbbrevOffset(abbr, ts)
@@ -240,9 +243,12 @@ func initZones() {
 	}, "timestamp_zone")
 	each(func(r *row) error {
 		ts := r.Int(1)
+		if datetime.IsInfinite(ts) { // in any zone, also in one that there is not
+			return r.RetInt(ts)
+		}
 		z, abbr, err := zoneOf(r.Str(0))
-		if err != nil || datetime.IsInfinite(ts) {
-			return r.RetStamp(ts, err)
+		if err != nil {
+			return err
 		}
 		if abbr != "" {
 			east, _ := datetime.AbbrevOffsetAt(abbr, ts)
@@ -264,10 +270,13 @@ func initZones() {
 	}
 	shift := func(sign int64) rowFunc {
 		return func(r *row) error {
-			z, err := izone(r)
 			ts := r.Int(1)
-			if err != nil || datetime.IsInfinite(ts) {
-				return r.RetStamp(ts, err)
+			if datetime.IsInfinite(ts) {
+				return r.RetInt(ts)
+			}
+			z, err := izone(r)
+			if err != nil {
+				return err
 			}
 			if ts += sign * z; !datetime.ValidTimestamp(ts) {
 				return timestampRange()
@@ -310,7 +319,7 @@ func makeDate(y, m, d int64, adjusted bool) (int64, error) {
 		year = y + 1
 	}
 	if y == 0 || m < 1 || m > 12 || d < 1 || y > 5874898 || y < -4714 || d > int64(datetime.DaysInMonth(int(year), int(m))) {
-		if !adjusted {
+		if !adjusted || y == math.MinInt32 { // the least year does not survive PostgreSQL's change of sign
 			year = y
 		}
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", year, m, d)

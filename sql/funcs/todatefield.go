@@ -79,7 +79,7 @@ func (p *dateReader) field(n *fmtNode, k int) error {
 		}
 		return p.set(&p.us, n, v)
 	case "SSSS", "SSSSS":
-		return num(&p.ssss, 5)
+		return num(&p.ssss, len(n.field))
 	case "TZ", "OF":
 		return sqlerr.New(sqlerr.FeatureNotSupported, "formatting field \"%s\" is only supported in to_char", n.word)
 	case "TZH":
@@ -183,7 +183,7 @@ func (p *dateReader) dateField(n *fmtNode, k int) error {
 	case "CC":
 		return num(&p.cc, 2, false, false)
 	case "J":
-		return num(&p.j, 9, false, false)
+		return num(&p.j, 1, false, false)
 	case "RM":
 		return p.romanMonth(n)
 	case "Y,YYY":

@@ -22,10 +22,10 @@ func (e *environment) Deparse(q funcs.DeparseQuery) (string, bool, error) {
 		return "", false, err
 	}
 	names := catalog.Names{Reader: cat, Path: path, Database: s.info.Database}
-	d := catalog.Definer{Names: names, Pretty: func(rel *catalog.Relation, text string) (string, error) {
-		return s.prettyText(names, rel, text)
-	}, PrettyCheck: func(domain *catalog.Type, text string) (string, error) {
-		return s.prettyCheck(names, domain, text)
+	d := catalog.Definer{Names: names, Print: func(rel *catalog.Relation, text string, pretty bool) (string, error) {
+		return s.storedText(names, rel, text, pretty)
+	}, PrintCheck: func(domain *catalog.Type, text string, pretty bool) (string, error) {
+		return s.checkText(names, domain, text, pretty)
 	}}
 	switch q.Kind {
 	case "viewdef":
@@ -94,7 +94,7 @@ func (s *Session) viewText(n catalog.Names, q funcs.DeparseQuery) (string, bool,
 		return "", false, err
 	}
 	stored := *env
-	stored.Path = deparse.StoredPath
+	stored.Path, stored.Fold = deparse.StoredPath, true
 	query, _, err := planner.Bind(n.Reader, &stored, stmt, nil)
 	if err != nil {
 		return "", false, err
@@ -111,8 +111,8 @@ func (s *Session) viewText(n catalog.Names, q funcs.DeparseQuery) (string, bool,
 	return text + ";", err == nil, err
 }
 
-// prettyText prints a stored expression without needless brackets.
-func (s *Session) prettyText(n catalog.Names, rel *catalog.Relation, text string) (string, error) {
+// storedText prints a stored expression under the session's search path, pretty without needless brackets.
+func (s *Session) storedText(n catalog.Names, rel *catalog.Relation, text string, pretty bool) (string, error) {
 	env, err := s.bindEnv("")
 	if err != nil {
 		return "", err
@@ -121,12 +121,12 @@ func (s *Session) prettyText(n catalog.Names, rel *catalog.Relation, text string
 		return planner.BindStored(n.Reader, env, rel, text, planner.UseCopyWhere)
 	}
 	print := s.deparseEnv(n)
-	print.Pretty = true
+	print.Pretty = pretty
 	return deparse.Stored(print, bind, rel, text)
 }
 
-// prettyCheck is prettyText for a condition of a domain.
-func (s *Session) prettyCheck(n catalog.Names, domain *catalog.Type, text string) (string, error) {
+// checkText is storedText for a condition of a domain.
+func (s *Session) checkText(n catalog.Names, domain *catalog.Type, text string, pretty bool) (string, error) {
 	env, err := s.bindEnv("")
 	if err != nil {
 		return "", err
@@ -136,7 +136,7 @@ func (s *Session) prettyCheck(n catalog.Names, domain *catalog.Type, text string
 		return "", err
 	}
 	print := s.deparseEnv(n)
-	print.Pretty = true
+	print.Pretty = pretty
 	return deparse.DomainCheck(print, e)
 }
 

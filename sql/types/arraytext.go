@@ -97,27 +97,15 @@ func (p *arrayParser) bounds() (lens, lowers []int, err error) {
 		if len(lens) == MaxDim {
 			return nil, nil, tooManyDims(len(lens) + 1)
 		}
-		end := bytes.IndexByte(p.s[p.i:], ']')
-		if end < 0 {
-			return nil, nil, malformed(p.text).WithDetail("Missing \"%s\" after array dimensions.", "]")
-		}
-		a, b, two := strings.Cut(string(p.s[p.i+1:p.i+end]), ":")
-		lo, hi := 1, 0
-		var e1, e2 error
-		if two {
-			lo, e1 = strconv.Atoi(a)
-			hi, e2 = strconv.Atoi(b)
-		} else {
-			hi, e2 = strconv.Atoi(a)
-		}
-		if e1 != nil || e2 != nil {
-			return nil, nil, malformed(p.text).WithDetail("\"[\" must introduce explicitly-specified array dimensions.")
+		p.i++
+		lo, hi, err := p.bound()
+		if err != nil {
+			return nil, nil, err
 		}
 		if hi < lo {
 			return nil, nil, sqlerr.New(sqlerr.ArraySubscriptError, "upper bound cannot be less than lower bound")
 		}
 		lens, lowers = append(lens, hi-lo+1), append(lowers, lo)
-		p.i += end + 1
 	}
 	if lens == nil {
 		return nil, nil, nil
@@ -128,6 +116,37 @@ func (p *arrayParser) bounds() (lens, lowers []int, err error) {
 	}
 	p.i++
 	return lens, lowers, nil
+}
+
+// bound reads "u]" or "l:u]".
+func (p *arrayParser) bound() (lo, hi int, err error) {
+	number := func(missing string) (int, error) {
+		from := p.i
+		for p.i < len(p.s) && (p.s[p.i] >= '0' && p.s[p.i] <= '9' || p.s[p.i] == '-' || p.s[p.i] == '+') {
+			p.i++
+		}
+		n, err := strconv.Atoi(string(p.s[from:p.i]))
+		if err != nil {
+			return 0, malformed(p.text).WithDetail("%s", missing)
+		}
+		return n, nil
+	}
+	lo = 1
+	if hi, err = number(`"[" must introduce explicitly-specified array dimensions.`); err != nil {
+		return 0, 0, err
+	}
+	if p.i < len(p.s) && p.s[p.i] == ':' {
+		p.i++
+		lo = hi
+		if hi, err = number("Missing array dimension value."); err != nil {
+			return 0, 0, err
+		}
+	}
+	if p.i >= len(p.s) || p.s[p.i] != ']' {
+		return 0, 0, malformed(p.text).WithDetail("Missing \"%s\" after array dimensions.", "]")
+	}
+	p.i++
+	return lo, hi, nil
 }
 
 func tooManyDims(n int) error {

@@ -89,6 +89,9 @@ func AppendOffset(dst []byte, east int) []byte {
 	} else {
 		dst = append(dst, '+')
 	}
+	if h := east / 3600; h > 99 {
+		dst = append(dst, '0'+byte(h/100))
+	}
 	dst = append2(dst, east/3600)
 	if east%3600 != 0 {
 		dst = append2(append(dst, ':'), east/60%60)

@@ -293,12 +293,19 @@ func (s *span) number(t string, u *unit, forceNeg bool) fault {
 	t = strings.TrimLeft(t, "+-")
 	if i := strings.IndexByte(t, '-'); i > 0 {
 		y, ok1 := atoi(t[:i])
-		m, ok2 := atoi(t[i+1:])
-		if !ok1 || !ok2 {
-			return badFormat
+		digits := t[i+1:]
+		for k := range len(digits) {
+			if digits[k] < '0' || digits[k] > '9' {
+				digits = digits[:k]
+				break
+			}
 		}
-		if m >= 12 {
+		m, ok2 := atoi(digits)
+		if ok1 && ok2 && m >= 12 { // said before what follows it is looked at
 			return fieldOverflow
+		}
+		if !ok1 || !ok2 || len(digits) < len(t)-i-1 {
+			return badFormat
 		}
 		v := int64(y)*12 + int64(m)
 		if neg {

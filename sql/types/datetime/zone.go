@@ -89,11 +89,11 @@ func posixZone(s string) *time.Location {
 		}
 		abbr, rest = a, r
 	} else {
-		i := 0
-		for i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z') {
-			i++
+		i := strings.IndexAny(s, "0123456789,-+") // as PostgreSQL: the name may be empty, and have anything in it
+		if i < 0 {
+			return nil
 		}
-		abbr, rest = s[:i], s[i:] // the name may be missing
+		abbr, rest = s[:i], s[i:]
 	}
 	i := 0
 	for i < len(rest) && (isDigit(rest[i]) || rest[i] == ':' || i == 0 && (rest[i] == '+' || rest[i] == '-')) {
