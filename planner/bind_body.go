@@ -24,7 +24,8 @@ type Body struct {
 // BindBody binds a statement of a SQL function: its parameters are the function's, known by number and name. The last one's rows get the
 // types of the function's result; when that is one value and the statement has the columns of a row, Query.RowResult of them is set.
 func BindBody(cat catalog.Reader, env *BindEnv, stmt ast.Stmt, f *Body) (*plan.Query, *ParamInfo, error) {
-	b := &binder{cat: cat, env: env, params: newParamState(f.Args), stored: !f.Check, fn: f.Proc}
+	rec := record(cat)
+	b := &binder{cat: rec, env: env, params: newParamState(f.Args), stored: !f.Check, fn: f.Proc}
 	q, err := b.bindTop(stmt)
 	if err != nil {
 		return nil, nil, err
@@ -42,7 +43,7 @@ func BindBody(cat catalog.Reader, env *BindEnv, stmt ast.Stmt, f *Body) (*plan.Q
 	if err != nil {
 		return nil, nil, err
 	}
-	q.Deps, q.Missed = b.deps, b.missed
+	q.Deps = rec.deps
 	q.Out = b.clientColumns(q)
 	return q, info, nil
 }

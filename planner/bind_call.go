@@ -156,9 +156,6 @@ func (s *scope) callBound(name ast.Name, args []plan.Expr, x *ast.FuncCall) (pla
 			return nil, err
 		}
 	}
-	if p.OID >= pgdata.FirstUserOID {
-		b.depend(1255, p.OID, 0)
-	}
 	return f, nil
 }
 

@@ -479,9 +479,7 @@ func (b *binder) viewQuery(rel *catalog.Relation) (*plan.Query, error) {
 	key, cacheable := b.storedKey(rel)
 	if cacheable {
 		if v, ok := viewCache.get(key); ok {
-			for _, d := range v.Deps {
-				b.depend(d.Class, d.OID, d.Version)
-			}
+			b.relyOn(v.Deps)
 			return v, nil
 		}
 	}
@@ -495,16 +493,15 @@ func (b *binder) viewQuery(rel *catalog.Relation) (*plan.Query, error) {
 	env := *b.env
 	env.Text = ""
 	env.Path, env.Fold = []types.OID{11}, true
-	sub := &binder{cat: b.cat, env: &env, params: newParamState(nil), views: b.views + 1, stored: true}
+	sub, rec := b.subBinder(&env, nil)
+	sub.views = b.views + 1
 	q, err := sub.bindTop(st)
 	if err != nil {
 		return nil, sqlerr.From(err).WithWhere("view \"%s\"", rel.Name)
 	}
 	checkAs(q, rel.Owner, 0)
-	q.Deps = sub.deps
-	for _, d := range sub.deps {
-		b.depend(d.Class, d.OID, d.Version)
-	}
+	q.Deps = rec.deps
+	b.relyOn(q.Deps)
 	if cacheable {
 		viewCache.put(key, q)
 	}

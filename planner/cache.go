@@ -2,6 +2,7 @@ package planner
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 
 	"herd/planner/plan"
@@ -29,6 +30,17 @@ func ParamKey(list []types.OID) string {
 	return string(b)
 }
 
+// Stamp is the state of the definitions that names are looked up in: the versions of the database's catalog and of that with the
+// roles, and the schemas that the search path came to, which depends on both.
+type Stamp struct {
+	Catalog, Shared catalog.Version
+	Path            []types.OID
+}
+
+func (s *Stamp) equal(o *Stamp) bool {
+	return s.Catalog == o.Catalog && s.Shared == o.Shared && slices.Equal(s.Path, o.Path)
+}
+
 // Cached is what the cache keeps of a statement; it is never changed, and shared by sessions.
 type Cached struct {
 	Query  *plan.Query
@@ -38,8 +50,8 @@ type Cached struct {
 	Choice *Choice
 	// Attached belongs to the session package: the prepared description of the result.
 	Attached any
-	// Version is the catalog version under which the entry is known to be right.
-	Version catalog.Version
+	// Stamp is the state under which the entry is known to be right.
+	Stamp Stamp
 	// Bytes is the entry's size for the bound, estimated by the caller (at least the text).
 	Bytes int64
 }
@@ -67,9 +79,9 @@ func NewCache(max int64) *Cache {
 	return &Cache{max: max, items: map[CacheKey]*list.Element{}, order: list.New()}
 }
 
-// Get returns the entry of a key when it is right under the catalog version seq; nil otherwise. A stale entry is checked
-// against cat, object by object: still right, it is restamped, else dropped.
-func (c *Cache) Get(k CacheKey, seq catalog.Version, cat catalog.Reader, path []types.OID) *Cached {
+// Get returns the entry of a key when it is right now for a role; nil otherwise. A stale entry is checked against cat, look-up by
+// look-up: still right, it is restamped, else dropped.
+func (c *Cache) Get(k CacheKey, now Stamp, cat catalog.Reader, role types.OID) *Cached {
 	c.mu.Lock()
 	e := c.items[k]
 	if e == nil {
@@ -78,19 +90,22 @@ func (c *Cache) Get(k CacheKey, seq catalog.Version, cat catalog.Reader, path []
 		return nil
 	}
 	v := e.Value.(*cacheItem).value
-	if v.Version == seq {
+	if v.Stamp.equal(&now) {
 		c.order.MoveToFront(e)
 		c.hits++
 		c.mu.Unlock()
 		return v
 	}
 	c.mu.Unlock()
-	if v.Version > seq || !Current(cat, path, v.Plan) {
+	if v.Stamp.Catalog > now.Catalog { // definitions that the reader does not see yet
+		return nil
+	}
+	if !Current(cat, now.Path, role, v.Plan) {
 		c.Drop(k)
 		return nil
 	}
 	n := *v
-	n.Version = seq
+	n.Stamp = now
 	c.Put(k, &n)
 	return &n
 }
@@ -149,34 +164,4 @@ func (c *Cache) Stats() CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return CacheStats{len(c.items), c.used, c.hits, c.miss}
-}
-
-// Current says whether everything a plan was made from is unchanged: its objects have the versions they had, and the names that
-// were absent still are.
-func Current(cat catalog.Reader, path []types.OID, p *plan.Plan) bool {
-	for i := range p.Deps {
-		d := &p.Deps[i]
-		if d.OID == 0 {
-			r, err := cat.LookupRelation("", d.Name, path)
-			if err != nil || r != nil {
-				return false
-			}
-			continue
-		}
-		switch d.Class {
-		case catalog.ClassRelation:
-			r, err := cat.RelationByOID(d.OID)
-			if err != nil || r == nil || r.Version != d.Version {
-				return false
-			}
-			if d.Name != "" {
-				if n, err := cat.LookupRelation("", d.Name, path); err != nil || n == nil || n.OID != d.OID {
-					return false
-				}
-			}
-		default: // types and functions carry no version: any change of the catalog may be one of theirs
-			return false
-		}
-	}
-	return true
 }

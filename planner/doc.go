@@ -21,7 +21,7 @@
 // # Files
 //
 //	env.go        what a caller supplies; Bind, BindExpr
-//	lookup.go     the catalog as the binder asks it
+//	lookup.go     the catalog as the binder asks it; recorder.go: what it answered
 //	typeinfo.go   type properties and names
 //	resolvetype.go types by name, for DDL
 //	coerce.go     casts; common.go: common types; poly.go: polymorphic types

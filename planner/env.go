@@ -69,8 +69,6 @@ type binder struct {
 	depth   int
 	views   int  // nesting of view expansion
 	stored  bool // binding server-made text: no positions
-	missed  []plan.Dependency
-	deps    []plan.Dependency
 	schemas map[types.OID]string
 	fn      *pgdata.Proc // the SQL function whose body is bound: its parameters are known by name
 }
@@ -84,7 +82,8 @@ const (
 // client declared ($1 first; 0 = to be inferred); the result has all of them and those found. Called by sql/session once
 // for a text, and by sql/ddl for views.
 func Bind(cat catalog.Reader, env *BindEnv, stmt ast.Stmt, paramTypes []types.OID) (*plan.Query, *ParamInfo, error) {
-	b := &binder{cat: cat, env: env, params: newParamState(paramTypes)}
+	rec := record(cat)
+	b := &binder{cat: rec, env: env, params: newParamState(paramTypes)}
 	q, err := b.bindTop(stmt)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +92,7 @@ func Bind(cat catalog.Reader, env *BindEnv, stmt ast.Stmt, paramTypes []types.OI
 	if err != nil {
 		return nil, nil, err
 	}
-	q.Deps, q.Missed = b.deps, b.missed
+	q.Deps = rec.deps
 	q.Out = b.clientColumns(q)
 	return q, info, nil
 }
@@ -158,16 +157,6 @@ func (b *binder) place(err error, loc int) error {
 		e.Position = b.position(loc)
 	}
 	return e
-}
-
-// depend records an object that the bound query relies on.
-func (b *binder) depend(class, id types.OID, version catalog.Version) {
-	for i := range b.deps {
-		if b.deps[i].OID == id && b.deps[i].Class == class {
-			return
-		}
-	}
-	b.deps = append(b.deps, plan.Dependency{Class: class, OID: id, Version: version})
 }
 
 // paramState infers the types of $n: PostgreSQL's variable parameter hooks.

@@ -118,7 +118,13 @@ func argTypes(x *plan.FuncCall) []types.OID {
 }
 
 // bodyCache has the bodies of SQL functions, bound for the types of the arguments, with calls inside inlined.
-var bodyCache = boundCache[*plan.Query]{max: 2000}
+var bodyCache = boundCache[boundBody]{max: 2000}
+
+// boundBody is the query of a body, nil when it is not a single SELECT, and what it was bound with.
+type boundBody struct {
+	query *plan.Query
+	deps  []plan.Dependency
+}
 
 // body binds a function's body; the arguments are its Params. nil: it is not a single SELECT.
 func (in *inliner) body(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
@@ -150,8 +156,9 @@ func (in *inliner) boundBody(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 		}
 	}
 	if cacheable {
-		if q, ok := bodyCache.get(key); ok {
-			return q
+		if v, ok := bodyCache.get(key); ok {
+			in.b.relyOn(v.deps)
+			return v.query
 		}
 	}
 	if in.depth >= maxInlineDepth || slices.Contains(in.within, p.OID) || in.b.env.ParseQuery == nil {
@@ -166,7 +173,8 @@ func (in *inliner) boundBody(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 	if p.OID < pgdata.FirstUserOID || p.SQLBody != "" {
 		env.Path, env.Fold = []types.OID{11}, true
 	}
-	sub := &binder{cat: in.b.cat, env: &env, params: newParamState(argTypes(x)), stored: true, fn: p}
+	sub, rec := in.b.subBinder(&env, argTypes(x))
+	sub.fn = p
 	q, err := sub.bindTop(st)
 	if err != nil {
 		in.err = err
@@ -174,18 +182,22 @@ func (in *inliner) boundBody(p *pgdata.Proc, x *plan.FuncCall) *plan.Query {
 	}
 	if q.Command != plan.CmdSelect || !in.fits(q, x) {
 		if cacheable {
-			bodyCache.put(key, nil)
+			bodyCache.put(key, boundBody{deps: rec.deps})
 		}
+		in.b.relyOn(rec.deps)
 		return nil
 	}
-	inner, calls := &inliner{b: in.b, depth: in.depth + 1, within: append(in.within[:len(in.within):len(in.within)], p.OID)}, userCalls(q)
+	b := *in.b
+	b.cat = rec
+	inner, calls := &inliner{b: &b, depth: in.depth + 1, within: append(in.within[:len(in.within):len(in.within)], p.OID)}, userCalls(q)
 	if q, err = inner.query(q); err != nil {
 		in.err = err
 		return nil
 	}
 	q.Calls = append(calls, inner.calls...)
+	in.b.relyOn(rec.deps)
 	if cacheable {
-		bodyCache.put(key, q)
+		bodyCache.put(key, boundBody{q, rec.deps})
 	}
 	return q
 }

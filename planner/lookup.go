@@ -59,11 +59,6 @@ func (b *binder) relation(name ast.Name) (*catalog.Relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r == nil {
-		b.missed = append(b.missed, plan.Dependency{Class: catalog.ClassRelation, Name: name.Name})
-		return nil, nil
-	}
-	b.depend(catalog.ClassRelation, r.OID, r.Version)
 	return r, nil
 }
 
@@ -145,9 +140,6 @@ func (b *binder) typeByName(n *ast.TypeName) (types.OID, types.Typmod, error) {
 	}
 	if t == nil {
 		return 0, 0, b.errorAt(int(n.Off), sqlerr.UndefinedObject, "type \"%s\" does not exist", typeNameText(n))
-	}
-	if t.OID >= pgdata.FirstUserOID {
-		b.depend(catalog.ClassType, t.OID, 0)
 	}
 	id := t.OID
 	mod, err := b.typmod(n, t)

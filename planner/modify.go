@@ -211,9 +211,8 @@ func hasForeignKey(rel *catalog.Relation) bool {
 	return false
 }
 
-// useTable records that the plan depends on another table and locks it.
+// useTable has the plan lock another table.
 func (ps *planState) useTable(rel *catalog.Relation, lock uint8) {
-	ps.out.Deps = append(ps.out.Deps, plan.Dependency{Class: catalog.ClassRelation, OID: rel.OID, Version: rel.Version})
 	for i := range ps.out.Tables {
 		if ps.out.Tables[i].OID == rel.OID {
 			ps.out.Tables[i].Lock = max(ps.out.Tables[i].Lock, lock)

@@ -51,11 +51,13 @@ type cteInfo struct {
 // Plan makes the physical plan of a bound query. info is Bind's (its types go into Plan.Params). Called by sql/session once
 // for a generic plan, and with Options.Params for a custom one; errors are those of constant folding and limits.
 func Plan(cat catalog.Reader, env *BindEnv, q *plan.Query, info *ParamInfo, o Options) (*plan.Plan, error) {
-	ps := &planState{b: &binder{cat: cat, env: env, params: newParamState(nil), stored: true}, set: env.Settings, opts: o}
+	rec := record(cat)
+	rec.addAll(q.Deps)
+	ps := &planState{b: &binder{cat: rec, env: env, params: newParamState(nil), stored: true}, set: env.Settings, opts: o}
 	if ps.set == nil {
 		ps.set = &Defaults
 	}
-	p := &plan.Plan{Command: q.Command, Deps: append(append([]plan.Dependency(nil), q.Deps...), q.Missed...)}
+	p := &plan.Plan{Command: q.Command}
 	ps.out = p
 	if info != nil {
 		p.Params = make([]plan.Typed, len(info.Types))
@@ -90,6 +92,7 @@ func Plan(cat catalog.Reader, env *BindEnv, q *plan.Query, info *ParamInfo, o Op
 		ps.plainColumns(c.Plan, 0)
 	}
 	number(node, p)
+	p.Deps = rec.deps
 	return p, nil
 }
 

@@ -20,8 +20,14 @@ func (b *binder) mayUse(schema string, loc int) error {
 		return err
 	}
 	ok, err := catalog.MayUseSchema(b.cat, s, b.env.Role)
-	if err != nil || ok {
+	if err != nil {
 		return err
+	}
+	if ok {
+		if r, rec := b.cat.(*recorder); rec {
+			r.uses(s)
+		}
+		return nil
 	}
 	return b.errorAt(loc, sqlerr.InsufficientPrivilege, "permission denied for schema %s", schema)
 }

@@ -31,8 +31,14 @@ type boundCache[V any] struct {
 
 var (
 	viewCache = boundCache[*plan.Query]{max: 2000}
-	exprCache = boundCache[plan.Expr]{max: 20000}
+	exprCache = boundCache[boundExpr]{max: 20000}
 )
+
+// boundExpr is a bound stored expression and what it was bound with.
+type boundExpr struct {
+	expr plan.Expr
+	deps []plan.Dependency
+}
 
 func (c *boundCache[V]) get(k storedID) (V, bool) {
 	c.mu.RLock()
@@ -80,7 +86,8 @@ func (b *binder) boundRelExpr(rel *catalog.Relation, text string, kind exprKind)
 	key.text, key.kind = text, kind
 	if cacheable {
 		if e, ok := exprCache.get(key); ok {
-			return e, nil
+			b.relyOn(e.deps)
+			return e.expr, nil
 		}
 	}
 	if b.env.ParseExpr == nil {
@@ -92,13 +99,14 @@ func (b *binder) boundRelExpr(rel *catalog.Relation, text string, kind exprKind)
 	}
 	env := *b.env
 	env.Text, env.Path, env.Fold = "", []types.OID{11}, true
-	sub := &binder{cat: b.cat, env: &env, params: newParamState(nil), stored: true}
+	sub, rec := b.subBinder(&env, nil)
 	e, err := sub.exprOver(rel, x, kind)
 	if err != nil {
 		return nil, err
 	}
+	b.relyOn(rec.deps)
 	if cacheable {
-		exprCache.put(key, e)
+		exprCache.put(key, boundExpr{e, rec.deps})
 	}
 	return e, nil
 }

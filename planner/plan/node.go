@@ -68,10 +68,12 @@ type Origin struct {
 
 // Dependency is an object (or a looked-up name that was absent) the plan relies on.
 type Dependency struct {
-	Class   types.OID // catalog: pg_class, pg_type, pg_proc
-	OID     types.OID
+	Class   types.OID // catalog: pg_class, pg_type, pg_proc, pg_namespace
+	OID     types.OID // what was looked up, or what Name was found to mean; 0 nothing
 	Version catalog.Version
-	Name    string // for look-ups that missed
+	Schema  string // of Name as it was written; "" is the search path
+	Name    string // "": looked up by OID
+	Usage   bool   // the role's right to look into the schema was needed
 }
 
 // Right is a privilege the executor checks.

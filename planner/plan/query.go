@@ -58,8 +58,8 @@ type Query struct {
 	RowIDs     []int  // SELECT of a cursor: RTEs whose row identities its last targets are
 	RowResult  bool   // the last statement of a SQL function: its columns are one row value
 
-	// Deps are the objects the query was bound against, Missed the names that were looked up in vain (top query only).
-	Deps, Missed []Dependency
+	// Deps are the look-ups in the catalog that the query was bound with (top query, and that of a view).
+	Deps []Dependency
 	// Calls are the user's functions that the body of an inlined function called, in it and further in.
 	Calls []types.OID
 	// Out describes the result as clients see it, domains as their base types; nil when the statement returns no rows (top query only).

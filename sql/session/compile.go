@@ -21,6 +21,7 @@ type planEnv struct {
 	database uint32 // OID: a name may come back for another database
 	path     string
 	role     types.OID
+	super    bool // the role's names were not checked
 	settings string
 }
 
@@ -60,7 +61,7 @@ func (s *Session) environment() *planEnv {
 		b.WriteByte(0)
 	}
 	path, _ := s.set.get("search_path")
-	s.planKey = s.srv.envs.intern(planEnv{database: s.db.OID(), path: path, role: s.user.OID, settings: b.String()})
+	s.planKey = s.srv.envs.intern(planEnv{database: s.db.OID(), path: path, role: s.user.OID, super: s.superuser, settings: b.String()})
 	return s.planKey
 }
 
@@ -119,7 +120,7 @@ func (s *Session) evalConst(e plan.Expr) (types.Datum, error) {
 
 // bindStatement runs parse analysis of p against the current catalog.
 func (s *Session) bindStatement(p *prepared) error {
-	seq := s.db.CatalogVersion() // before names are looked up, as in genericPlan
+	seq, roles := s.db.CatalogVersion(), s.srv.engine.System().CatalogVersion() // before names are looked up, as in genericPlan
 	cat, err := s.catalog()
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (s *Session) bindStatement(p *prepared) error {
 		q = planner.CursorQuery(q)
 	}
 	p.query, p.params = q, info.Types
-	p.bound, p.boundKey = seq, s.environment()
+	p.bound, p.boundRoles, p.boundKey = seq, roles, s.environment()
 	p.cols = resultColumns(q)
 	p.desc = nil
 	if p.cols != nil {

@@ -34,6 +34,7 @@ func (s *Session) cachedStatement(text string, given []types.OID) *prepared {
 	if !s.cacheable() {
 		return nil
 	}
+	roles := s.srv.engine.System().CatalogVersion() // before anything is checked
 	cat, err := s.catalog()
 	if err != nil {
 		return nil
@@ -43,25 +44,31 @@ func (s *Session) cachedStatement(text string, given []types.OID) *prepared {
 		return nil
 	}
 	seq, _ := cat.Version()
-	c := s.srv.plans.Get(s.cacheKey(text, given), seq, cat, path)
+	c := s.srv.plans.Get(s.cacheKey(text, given), planner.Stamp{Catalog: seq, Shared: roles, Path: path}, cat, s.user.OID)
 	if c == nil {
 		return nil
 	}
 	x := c.Attached.(*sharedStatement)
 	return &prepared{text: text, stmt: x.stmt, class: classQuery, given: given, params: c.Params, query: c.Query, cols: x.cols, desc: x.desc,
-		plan: c.Plan, choice: c.Choice, version: seq, key: s.environment(), used: true, described: true}
+		plan: c.Plan, choice: c.Choice, version: seq, key: s.environment(), parsed: true, used: true, described: true}
 }
 
-// adopt has a statement that was parsed and not yet planned use what another session has left in the cache since its Parse, and let
-// its own tree go: connections that a pool opens at once parse the same texts at the same time.
+// adopt has a statement that was parsed, and has no plan that is right, use what another session has left in the cache, and let its
+// own tree go: the connections of a pool parse the same texts at the same time, and find them stale at the same time.
 func (s *Session) adopt(p *prepared) bool {
-	if !p.parsed || p.used || p.plan != nil || p.class != classQuery {
+	if !p.parsed || p.class != classQuery {
 		return false
 	}
 	c := s.cachedStatement(p.text, p.given)
 	if c == nil || !slices.Equal(c.params, p.params) || !sameColumns(c.cols, p.cols) {
 		return false
 	}
+	if c.plan != p.plan {
+		p.forget()
+	} else if c.version == p.version && c.key == p.key { // tables have outgrown it
+		return false
+	}
+	p.own = false
 	p.stmt, p.query, p.cols, p.desc = c.stmt, c.query, c.cols, c.desc
 	p.plan, p.choice, p.version, p.key, p.used = c.plan, c.choice, c.version, c.key, true
 	return true
@@ -72,7 +79,12 @@ func (s *Session) share(p *prepared) {
 	if !p.parsed || p.own || p.class != classQuery || !s.cacheable() {
 		return
 	}
-	s.srv.plans.Put(s.cacheKey(p.text, p.given), &planner.Cached{Query: p.query, Params: p.params, Plan: p.plan, Choice: p.choice, Version: p.version,
+	path, err := s.searchOIDs()
+	if err != nil { // the next one who needs it says so
+		return
+	}
+	s.srv.plans.Put(s.cacheKey(p.text, p.given), &planner.Cached{Query: p.query, Params: p.params, Plan: p.plan, Choice: p.choice,
+		Stamp:    planner.Stamp{Catalog: p.version, Shared: p.boundRoles, Path: path},
 		Attached: &sharedStatement{stmt: p.stmt, cols: p.cols, desc: p.desc}})
 	s.srv.accountPlans()
 }

@@ -23,8 +23,9 @@ type prepared struct {
 	cols   []plan.Column // nil: returns no rows
 	desc   []wire.Column // RowDescription of cols
 
-	bound    storage.Seq // catalog version that names were looked up in
-	boundKey *planEnv
+	bound      storage.Seq // catalog version that names were looked up in
+	boundRoles storage.Seq // version of the catalog of roles, by which rights to schemas were looked up
+	boundKey   *planEnv
 
 	plan    *plan.Plan      // the generic one
 	choice  *planner.Choice // between plan and one for the values at hand

@@ -305,6 +305,7 @@ func (s *Session) become(role *catalog.Role) {
 		v = "on"
 	}
 	s.set.setBase("is_superuser", v)
+	s.planKey = nil
 	s.dirty = true
 }
 
