@@ -564,6 +564,9 @@ func (s *scope) aggLevel(a *plan.Aggref, loc int) error {
 			WithHint("You might be able to move the set-returning function into a LATERAL FROM item.")
 	}
 	a.LevelsUp = level
+	if err := s.checkDirect(a); err != nil {
+		return err
+	}
 	p := s
 	for range level {
 		if p.parent == nil {
@@ -573,6 +576,27 @@ func (s *scope) aggLevel(a *plan.Aggref, loc int) error {
 	}
 	p.q.HasAggs = true
 	return p.placeCheck(loc, "aggregate functions")
+}
+
+// checkDirect checks the direct arguments of an ordered-set aggregate: columns of its own level and of outer ones, no aggregates of them.
+func (s *scope) checkDirect(a *plan.Aggref) error {
+	var err error
+	for _, d := range a.Direct {
+		deepExpr(d, 0, func(e plan.Expr, l int) bool {
+			switch v := e.(type) {
+			case *plan.Var:
+				if up := v.LevelsUp - l; up >= 0 && up < a.LevelsUp {
+					err = s.b.errorAt(v.Loc, sqlerr.GroupingError, "outer-level aggregate cannot contain a lower-level variable in its direct arguments")
+				}
+			case *plan.Aggref:
+				if up := v.LevelsUp - l; up >= 0 && up <= a.LevelsUp {
+					err = s.b.errorAt(v.Loc, sqlerr.GroupingError, "aggregate function calls cannot be nested")
+				}
+			}
+			return err != nil
+		})
+	}
+	return err
 }
 
 // placeCheck raises 42803 when an aggregate or GROUPING stands where it may not.

@@ -259,6 +259,17 @@ func (s *State) runInit(x *initPlan) error {
 		return sqlerr.Internal("init plan depends on itself")
 	}
 	x.done = true
+	err := s.initValue(x)
+	if err != nil {
+		x.done = false // another expression that uses it fails alike
+		x.op.Close()
+		return err
+	}
+	return x.op.Close()
+}
+
+// initValue runs an init plan and sets its params.
+func (s *State) initValue(x *initPlan) error {
 	if err := x.op.Open(s.env); err != nil {
 		return err
 	}
@@ -288,7 +299,7 @@ func (s *State) runInit(x *initPlan) error {
 			}
 		}
 	}
-	return x.op.Close()
+	return nil
 }
 
 // removed counts, for EXPLAIN ANALYZE, the rows that a node's filter dropped.

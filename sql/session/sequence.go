@@ -121,6 +121,9 @@ func (e *environment) LastVal() (int64, error) {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
 	}
 	_, err := e.s().sequenceFor(e.sequences.newst, catalog.PrivSelect, catalog.PrivUsage)
+	if err != nil && sqlerr.From(err).Code == sqlerr.UndefinedTable { // it was dropped
+		err = sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
+	}
 	return v, err
 }
 

@@ -17,6 +17,13 @@
 // psql runs with VERBOSITY=verbose, unlike under pg_regress, so that refusals are known by their SQLSTATE instead of by wording; the lines
 // and codes that this adds are taken out again before anything is compared. Statements that share a line count as one.
 //
+// # Largest groups
+//
+// What RESULTS.md calls "rows in" a script is mostly one thing each: window and portals have queries whose answer depends on the order of
+// PostgreSQL's heap (no ORDER BY, cursors after an UPDATE); alter_table looks at pg_locks, toast tables and storage modes; create_view at the
+// aliases that pg_get_viewdef chooses after tables and columns were renamed; create_index at relfilenodes and statistics of indexes.
+// EXPLAIN is nearly always different: plans are herd's own.
+//
 // # Goroutines
 //
 // None.
