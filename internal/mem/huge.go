@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -32,12 +33,17 @@ func PreferHugePages(n int64) error {
 	if err := mayReserve(n); err != nil {
 		return err
 	}
-	b := make([]byte, n)
+	// A Builder's memory is not cleared. That of a slice is, all of it, when any of its addresses was in use before.
+	var area strings.Builder
+	area.Grow(int(n))
+	area.WriteByte(0)
+	b := unsafe.Slice(unsafe.StringData(area.String()), n)
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	skip := int(-at % hugePage)
 	err := unix.Madvise(b[skip:skip+(len(b)-skip)&^(hugePage-1)], unix.MADV_HUGEPAGE)
 	runtime.KeepAlive(b)
 	b = nil
+	area.Reset()
 	debug.FreeOSMemory() // Go takes it for memory in use until it is given back
 	if err != nil {
 		return fmt.Errorf("ask for huge pages: %w", err)

@@ -27,11 +27,19 @@ func TestPreferHugePages(t *testing.T) {
 		}
 		return
 	}
+	used := make([]byte, 48<<20) // and freed: the heap has addresses that were in use
+	clear(used)
+	runtime.KeepAlive(used)
+	used = nil
+	runtime.GC()
 	if err := PreferHugePages(1 << 30); err != nil {
 		t.Skip("small pages:", err)
 	}
 	if rss := resident(t); rss > 64<<20 {
 		t.Errorf("%d bytes are in memory after a reservation", rss)
+	}
+	if peak := peakResident(t); peak > 256<<20 {
+		t.Errorf("%d bytes were in memory during a reservation", peak)
 	}
 	b := make([]byte, 64<<20)
 	at := uint64(uintptr(unsafe.Pointer(&b[len(b)/2])))
@@ -76,4 +84,19 @@ func advised(t *testing.T, at uint64) bool {
 		}
 	}
 	return false
+}
+
+// peakResident returns the most bytes that were in memory so far.
+func peakResident(t *testing.T) (bytes int64) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &bytes); n == 1 {
+			return bytes << 10
+		}
+	}
+	t.Fatal("no VmHWM in /proc/self/status")
+	return 0
 }
