@@ -551,3 +551,38 @@ func TestLateVictimFreesNobodysLock(t *testing.T) {
 	o[2].ReleaseAll()
 	empty(t, m)
 }
+
+// TestCancelOutlivesGrant has a cancel come to a waiter that is granted its lock before it leaves the queue: the statement must end
+// all the same.
+func TestCancelOutlivesGrant(t *testing.T) {
+	for _, cause := range []Cause{Cancel, StatementTimeout} {
+		_, o := owners(t, 2)
+		o[1].DeadlockDelay = int64(time.Hour)
+		if ok, _, err := o[0].Row(1, []byte("k"), Update, Wait); !ok {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, _, err := o[1].Row(1, []byte("k"), Update, Wait)
+			done <- err
+		}()
+		for o[1].wait.on.Load() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(10 * time.Millisecond) // it sleeps
+		w := o[1].wait.on.Load()
+		w.mu.Lock()
+		o[1].intr.Set(cause)
+		time.Sleep(20 * time.Millisecond) // it has seen the cause, and waits for w.mu
+		w.holders = w.holders[:0]
+		w.grant()
+		w.mu.Unlock()
+		if err := <-done; err != nil {
+			t.Fatalf("the lock was granted, and the wait failed: %v", err)
+		}
+		if err := o[1].intr.Err(); code(err) != string(sqlerr.QueryCanceled) {
+			t.Errorf("the interrupt is lost: %v", err)
+		}
+		o[1].ReleaseAll()
+	}
+}

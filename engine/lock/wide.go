@@ -232,7 +232,10 @@ func (o *Owner) sleep(w *wide) error {
 		var err error
 		switch {
 		case i.Pending():
-			err = i.Err()
+			if o.giveUp(w) {
+				return i.Err()
+			}
+			return nil // granted meanwhile; the statement finds the interrupt, which is not consumed
 		case i.Has(LockTimeout):
 			err = sqlerr.New(sqlerr.LockNotAvailable, "canceling statement due to lock timeout")
 		case i.Has(deadlockCheck):

@@ -239,6 +239,7 @@ func (srv *Server) DropReplica(oid uint32) error {
 	}
 	err := drop.Finish()
 	srv.catalogs.forget(oid)
+	srv.notify.forget(oid)
 	return err
 }
 

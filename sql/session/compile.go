@@ -1,8 +1,9 @@
 package session
 
 import (
+	"crypto/sha256"
 	"strings"
-	"sync"
+	"unique"
 
 	"herd/planner"
 	"herd/planner/plan"
@@ -16,33 +17,17 @@ import (
 	"herd/storage"
 )
 
-// planEnv is the interned environment of a plan: sessions with equal ones may share plans. Compared by pointer.
+// planEnv is the environment of a plan: sessions with equal ones may share plans. The parameters are there as a digest, so that it
+// is small however long their values are.
 type planEnv struct {
 	database uint32 // OID: a name may come back for another database
-	path     string
 	role     types.OID
 	super    bool // the role's names were not checked
-	settings string
+	settings [sha256.Size]byte
 }
 
-type envTable struct {
-	mu   sync.Mutex
-	envs map[planEnv]*planEnv // guarded by mu
-}
-
-func (t *envTable) init() { t.envs = make(map[planEnv]*planEnv) }
-
-func (t *envTable) intern(e planEnv) *planEnv {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if p := t.envs[e]; p != nil {
-		return p
-	}
-	p := new(planEnv)
-	*p = e
-	t.envs[e] = p
-	return p
-}
+// envKey is an interned planEnv, compared as one word. What nothing refers to any more is collected.
+type envKey = unique.Handle[planEnv]
 
 // planSettings are the parameters that change how text is read or planned.
 var planSettings = [...]string{"DateStyle", "IntervalStyle", "TimeZone", "herd.dialect", "enable_seqscan", "enable_indexscan", "enable_indexonlyscan",
@@ -50,8 +35,8 @@ var planSettings = [...]string{"DateStyle", "IntervalStyle", "TimeZone", "herd.d
 	"work_mem", "herd.fast_paths", "standard_conforming_strings", "bytea_output", "extra_float_digits"}
 
 // environment returns the session's interned plan environment.
-func (s *Session) environment() *planEnv {
-	if s.planKey != nil {
+func (s *Session) environment() envKey {
+	if s.planKey != (envKey{}) {
 		return s.planKey
 	}
 	var b strings.Builder
@@ -60,8 +45,9 @@ func (s *Session) environment() *planEnv {
 		b.WriteString(v)
 		b.WriteByte(0)
 	}
-	path, _ := s.set.get("search_path")
-	s.planKey = s.srv.envs.intern(planEnv{database: s.db.OID(), path: path, role: s.user.OID, super: s.superuser, settings: b.String()})
+	path, _ := s.set.get("search_path") // last: it may contain anything
+	b.WriteString(path)
+	s.planKey = unique.Make(planEnv{database: s.db.OID(), role: s.user.OID, super: s.superuser, settings: sha256.Sum256([]byte(b.String()))})
 	return s.planKey
 }
 

@@ -281,6 +281,7 @@ func (srv *Server) unlist(d *catalog.Database) error {
 	err := srv.systemTx(func(w *catalog.Writer) error { return w.DropDatabase(d) })
 	if err == nil {
 		srv.catalogs.forget(uint32(d.OID))
+		srv.notify.forget(uint32(d.OID))
 	}
 	return err
 }

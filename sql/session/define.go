@@ -156,7 +156,7 @@ func (s *Session) makeTempSchema() (types.OID, error) {
 	}
 	s.tempSchema = old.OID
 	s.path.forget()
-	s.planKey = nil
+	s.planKey = envKey{}
 	s.txHooks = append(s.txHooks, func(committed bool) {
 		if !committed {
 			s.tempSchema = 0

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"herd/engine"
+	"herd/engine/lock"
 	"herd/internal/mem"
 	"herd/sql/ast"
 	"herd/sql/sqlerr"
@@ -26,96 +27,171 @@ type notification struct {
 
 func (n *notification) size() int64 { return int64(notificationSize + len(n.channel) + len(n.payload)) }
 
-// notifyHub takes committed notifications to the sessions that listen, in the order of the commits.
+// delivered is a notification in the inboxes of those who listened when it was committed.
+type delivered struct {
+	notification
+	unread atomic.Int32 // inboxes that it is in
+}
+
+// pointerSize is what an inbox keeps of a notification.
+const pointerSize = 8
+
+// notifyHub takes committed notifications to the sessions that listen.
 type notifyHub struct {
-	order sync.Mutex // held while a transaction with notifications gets its place among the commits
-	used  atomic.Int64
-	acct  *mem.Account
+	used atomic.Int64 // bytes of notifications that are committed, or about to be, and that not all who listen have read
+	acct *mem.Account
 
 	mu        sync.Mutex
-	listeners map[*engine.Database]map[string]map[*Session]struct{} // guarded by mu
-	queue     []*notifyBatch                                        // guarded by mu: ordered commits whose outcome or predecessors are awaited
+	databases map[uint32]*notifyQueue // guarded by mu; by OID
+}
+
+// notifyQueue is a database's part of it: its commits, and thus its notifications, have an order of their own, and what holds up one
+// database does not hold up another.
+type notifyQueue struct {
+	hub   *notifyHub
+	order chan struct{} // has a token while a transaction with notifications gets its place among the commits
+
+	mu        sync.Mutex
+	listeners map[string]map[*Session]struct{} // guarded by mu
+	queue     []*notifyBatch                   // guarded by mu: ordered commits whose outcome or predecessors are awaited
 }
 
 // notifyBatch is what one transaction notified.
 type notifyBatch struct {
-	db      *engine.Database
+	q       *notifyQueue
 	list    []notification
 	settled bool
 }
 
-// append gives a batch its place; order is held.
-func (h *notifyHub) append(b *notifyBatch) {
+// of returns the queue of a database.
+func (h *notifyHub) of(db *engine.Database) *notifyQueue {
 	h.mu.Lock()
-	h.queue = append(h.queue, b)
+	defer h.mu.Unlock()
+	q := h.databases[db.OID()]
+	if q == nil {
+		if h.databases == nil {
+			h.databases = map[uint32]*notifyQueue{}
+		}
+		q = &notifyQueue{hub: h, order: make(chan struct{}, 1), listeners: map[string]map[*Session]struct{}{}}
+		h.databases[db.OID()] = q
+	}
+	return q
+}
+
+// forget drops the queue of a database that is dropped, which has no sessions.
+func (h *notifyHub) forget(database uint32) {
+	h.mu.Lock()
+	delete(h.databases, database)
 	h.mu.Unlock()
 }
 
-// settle delivers a batch, as soon as those before it are settled, or drops it when its commit has failed.
-func (h *notifyHub) settle(b *notifyBatch, committed bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	b.settled = true
-	if !committed {
-		b.list = nil
+// reserve takes room for n bytes of notifications; false when there is none.
+func (h *notifyHub) reserve(n int64) bool {
+	if h.used.Add(n) > notifyQueueMax {
+		h.used.Add(-n)
+		return false
 	}
-	for len(h.queue) > 0 && h.queue[0].settled {
-		h.deliver(h.queue[0])
-		h.queue[0] = nil
-		h.queue = h.queue[1:]
-	}
-}
-
-// deliver puts notifications into the inboxes of those who listen; mu is held.
-func (h *notifyHub) deliver(b *notifyBatch) {
-	for i := range b.list {
-		n := &b.list[i]
-		for s := range h.listeners[b.db][n.channel] {
-			h.take(n.size())
-			s.inbox.add(s, n)
-		}
-	}
-}
-
-func (h *notifyHub) take(n int64) {
-	h.used.Add(n)
 	h.acct.Force(n)
+	return true
 }
 
+// give gives such room back.
 func (h *notifyHub) give(n int64) {
 	h.used.Add(-n)
 	h.acct.Shrink(n)
 }
 
+// enter waits for its turn among the commits with notifications, until something interrupts the session.
+func (q *notifyQueue) enter(intr *lock.Interrupt) error {
+	select {
+	case q.order <- struct{}{}:
+		return nil
+	default:
+	}
+	for {
+		if intr.Pending() {
+			if err := intr.Err(); err != nil {
+				return err
+			}
+		}
+		select {
+		case q.order <- struct{}{}:
+			return nil
+		case <-intr.Woken():
+		}
+	}
+}
+
+func (q *notifyQueue) leave() { <-q.order }
+
+// append gives a batch its place; the caller has entered.
+func (q *notifyQueue) append(b *notifyBatch) {
+	q.mu.Lock()
+	q.queue = append(q.queue, b)
+	q.mu.Unlock()
+}
+
+// settle delivers a batch, as soon as those before it are settled, or drops it when its commit has failed.
+func (b *notifyBatch) settle(committed bool) {
+	q := b.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	b.settled = true
+	if !committed {
+		for i := range b.list {
+			q.hub.give(b.list[i].size())
+		}
+		b.list = nil
+	}
+	for len(q.queue) > 0 && q.queue[0].settled {
+		q.deliver(q.queue[0])
+		q.queue[0] = nil
+		q.queue = q.queue[1:]
+	}
+}
+
+// deliver puts notifications into the inboxes of those who listen; mu is held.
+func (q *notifyQueue) deliver(b *notifyBatch) {
+	for i := range b.list {
+		listeners := q.listeners[b.list[i].channel]
+		if len(listeners) == 0 {
+			q.hub.give(b.list[i].size())
+			continue
+		}
+		n := &delivered{notification: b.list[i]}
+		n.unread.Store(int32(len(listeners)))
+		q.hub.acct.Force(int64(len(listeners)) * pointerSize)
+		for s := range listeners {
+			s.inbox.add(s, n)
+		}
+	}
+}
+
+// read says that a notification has left an inbox.
+func (h *notifyHub) read(n *delivered) {
+	h.acct.Shrink(pointerSize)
+	if n.unread.Add(-1) == 0 {
+		h.give(n.size())
+	}
+}
+
 // listen makes a session hear of a channel.
-func (h *notifyHub) listen(s *Session, channel string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.listeners == nil {
-		h.listeners = map[*engine.Database]map[string]map[*Session]struct{}{}
+func (q *notifyQueue) listen(s *Session, channel string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.listeners[channel] == nil {
+		q.listeners[channel] = map[*Session]struct{}{}
 	}
-	channels := h.listeners[s.db]
-	if channels == nil {
-		channels = map[string]map[*Session]struct{}{}
-		h.listeners[s.db] = channels
-	}
-	if channels[channel] == nil {
-		channels[channel] = map[*Session]struct{}{}
-	}
-	channels[channel][s] = struct{}{}
+	q.listeners[channel][s] = struct{}{}
 }
 
 // unlisten undoes listen.
-func (h *notifyHub) unlisten(s *Session, channel string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	channels := h.listeners[s.db]
-	delete(channels[channel], s)
-	if len(channels[channel]) == 0 {
-		delete(channels, channel)
-	}
-	if len(channels) == 0 {
-		delete(h.listeners, s.db)
+func (q *notifyQueue) unlisten(s *Session, channel string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.listeners[channel], s)
+	if len(q.listeners[channel]) == 0 {
+		delete(q.listeners, channel)
 	}
 }
 
@@ -125,15 +201,15 @@ func (h *notifyHub) usage() float64 { return float64(h.used.Load()) / notifyQueu
 // inbox holds what a session was notified of and has not told its client yet.
 type inbox struct {
 	mu      sync.Mutex
-	list    []notification // guarded by mu
-	waiting bool           // guarded by mu: the connection waits for the client, outside a transaction
-	woken   bool           // guarded by mu: the wait was interrupted
+	list    []*delivered // guarded by mu
+	waiting bool         // guarded by mu: the connection waits for the client, outside a transaction
+	woken   bool         // guarded by mu: the wait was interrupted
 }
 
 // add is called by the session that notifies.
-func (b *inbox) add(s *Session, n *notification) {
+func (b *inbox) add(s *Session, n *delivered) {
 	b.mu.Lock()
-	b.list = append(b.list, *n)
+	b.list = append(b.list, n)
 	b.wake(s)
 	b.mu.Unlock()
 }
@@ -187,8 +263,7 @@ func (s *Session) sendNotifications() {
 	list := b.list
 	b.list = nil
 	b.mu.Unlock()
-	for i := range list {
-		n := &list[i]
+	for _, n := range list {
 		s.out.Begin('A')
 		s.out.Int32(n.pid)
 		s.out.String(n.channel)
@@ -197,7 +272,7 @@ func (s *Session) sendNotifications() {
 		if s.out.Pending() > notifyFlush {
 			s.out.Flush() // an error is the connection's to find
 		}
-		s.srv.notify.give(n.size())
+		s.srv.notify.read(n)
 	}
 }
 
@@ -215,6 +290,8 @@ type pendingNotes struct {
 	sends   []notification
 	seen    map[notification]struct{} // of sends, once they are many
 	bytes   int64
+	// charged is what the session's account pays, reserved what the queue has room for already.
+	charged, reserved int64
 }
 
 // manySends is from how many notifications on equal ones are looked for in a table.
@@ -248,6 +325,9 @@ func (p *pendingNotes) add(n notification) {
 	}
 }
 
+// size is what the transaction's notifications take, with their entries in seen.
+func (p *pendingNotes) size() int64 { return p.bytes + int64(len(p.sends))*notificationSize }
+
 // noteMark is a point in a transaction's notes to go back to.
 type noteMark struct{ actions, sends int }
 
@@ -279,7 +359,11 @@ func (s *Session) notifyChannel(channel, payload string) error {
 	if s.notes.bytes+n.size() > notifyQueueMax {
 		return errNotifyFull()
 	}
+	if err := s.acct.Grow(n.size() + notificationSize); err != nil {
+		return err
+	}
 	s.notes.add(n)
+	s.notes.charged = s.notes.size()
 	return nil
 }
 
@@ -313,11 +397,16 @@ func (s *Session) notifyCommand(stmt ast.Stmt) (commandTag, error) {
 	return commandTag{}, sqlerr.Internal("no command about notifications: %T", stmt)
 }
 
-// notifyRoom fails when listeners have left too much unread for the transaction's notifications to be kept.
+// notifyRoom takes room for the transaction's notifications; it fails when listeners, or commits that are not settled, leave none.
 func (s *Session) notifyRoom() error {
-	if s.notes.bytes > 0 && s.srv.notify.used.Load()+s.notes.bytes > notifyQueueMax {
+	n := s.notes.bytes - s.notes.reserved
+	if n == 0 {
+		return nil
+	}
+	if n > 0 && !s.srv.notify.reserve(n) {
 		return errNotifyFull()
 	}
+	s.notes.reserved += n
 	return nil
 }
 
@@ -326,15 +415,17 @@ func (s *Session) commitNotes(tx *engine.Tx) (*notifyBatch, error) {
 	if len(s.notes.sends) == 0 {
 		return nil, tx.Commit()
 	}
-	h := &s.srv.notify
-	h.order.Lock()
-	defer h.order.Unlock()
+	q := s.srv.notify.of(s.db)
+	if err := q.enter(s.eng.Interrupt()); err != nil {
+		return nil, err
+	}
+	defer q.leave()
 	if err := tx.Commit(); err != nil {
 		return nil, err
 	}
-	b := &notifyBatch{db: s.db, list: s.notes.sends}
-	s.notes.sends = nil
-	h.append(b)
+	b := &notifyBatch{q: q, list: s.notes.sends}
+	s.notes.sends, s.notes.reserved = nil, 0 // the room is the batch's
+	q.append(b)
 	return b, nil
 }
 
@@ -345,9 +436,29 @@ func (s *Session) endNotes(committed bool) {
 			s.applyListen(a)
 		}
 	}
-	if len(s.notes.actions)+len(s.notes.sends) > 0 || s.notes.bytes > 0 {
-		s.notes = pendingNotes{}
+	if len(s.notes.actions)+len(s.notes.sends) > 0 || s.notes.charged > 0 {
+		s.dropNotes()
 	}
+}
+
+// truncateNotes goes back to a savepoint.
+func (s *Session) truncateNotes(m noteMark) {
+	s.notes.truncate(m)
+	if more := s.notes.charged - s.notes.size(); more > 0 {
+		s.acct.Shrink(more)
+		s.notes.charged -= more
+	}
+}
+
+// dropNotes forgets what was to take effect, and gives back what it holds.
+func (s *Session) dropNotes() {
+	if s.notes.charged > 0 {
+		s.acct.Shrink(s.notes.charged)
+	}
+	if s.notes.reserved > 0 {
+		s.srv.notify.give(s.notes.reserved)
+	}
+	s.notes = pendingNotes{}
 }
 
 func (s *Session) applyListen(a noteAction) {
@@ -361,30 +472,34 @@ func (s *Session) applyListen(a noteAction) {
 			}
 		}
 		s.channels = append(s.channels, a.channel)
-		s.srv.notify.listen(s, a.channel)
+		s.srv.notify.of(s.db).listen(s, a.channel)
 		return
 	}
-	kept := s.channels[:0]
+	if len(s.channels) == 0 {
+		return
+	}
+	q, kept := s.srv.notify.of(s.db), s.channels[:0]
 	for _, c := range s.channels {
 		if a.channel != "" && a.channel != c {
 			kept = append(kept, c)
 			continue
 		}
-		s.srv.notify.unlisten(s, c)
+		q.unlisten(s, c)
 	}
 	s.channels = kept
 }
 
 // closeNotes ends listening when the session ends.
 func (s *Session) closeNotes() {
+	s.dropNotes()
 	s.applyListen(noteAction{})
 	if s.inbox == nil {
 		return
 	}
 	s.inbox.mu.Lock()
 	defer s.inbox.mu.Unlock()
-	for i := range s.inbox.list {
-		s.srv.notify.give(s.inbox.list[i].size())
+	for _, n := range s.inbox.list {
+		s.srv.notify.read(n)
 	}
 	s.inbox.list = nil
 }

@@ -2,6 +2,9 @@ package session
 
 import (
 	"bytes"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
 	"herd/pgwire/wire"
@@ -156,6 +159,39 @@ func TestCachedRights(t *testing.T) {
 	c.do("revoke readers from bob")
 	bob.fails(bob.parse("", "select v from b.t"), sqlerr.InsufficientPrivilege)
 	s.join(t, "bob").do("set search_path = b, public")
+}
+
+// TestEnvironmentsAreCollected holds the process to keep nothing of the settings under which plans were made.
+func TestEnvironmentsAreCollected(t *testing.T) {
+	c := open(t).join(t, "postgres")
+	c.do("create table t (v text)")
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	const size, rounds = 256 << 10, 200
+	before := held()
+	for i := range rounds {
+		c.do("set search_path = public, \"" + strconv.Itoa(i) + strings.Repeat("x", size) + "\"")
+		if err := c.parse("", "select v from t"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if grown := held() - before; grown > size*rounds/4 {
+		t.Fatalf("%d search paths of %d bytes have left %d bytes", rounds, size, grown)
+	}
+	d := c.join(t, "postgres")
+	c.do("set search_path = public")
+	d.do("set search_path = public")
+	if c.environment() != d.environment() {
+		t.Fatal("sessions with the same settings do not share plans")
+	}
+	d.do("set work_mem = '5MB'")
+	if c.environment() == d.environment() {
+		t.Fatal("sessions with other settings share plans")
+	}
 }
 
 // TestCachedStays holds the cache to keeping plans over definitions that do not matter to them, and to giving them to those whose own

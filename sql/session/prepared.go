@@ -25,13 +25,13 @@ type prepared struct {
 
 	bound      storage.Seq // catalog version that names were looked up in
 	boundRoles storage.Seq // version of the catalog of roles, by which rights to schemas were looked up
-	boundKey   *planEnv
+	boundKey   envKey
 
 	plan    *plan.Plan      // the generic one
 	choice  *planner.Choice // between plan and one for the values at hand
 	version storage.Seq     // catalog version plan was made or confirmed for
 	own     bool            // made inside uncommitted definitions of the session's transaction
-	key     *planEnv
+	key     envKey
 	free    []*exec.State // idle state trees of plan
 	point   *exec.Point
 	noPoint bool // plan has no fast path that can run here

@@ -60,7 +60,6 @@ type Server struct {
 	log      *slog.Logger
 	started  int64
 	metrics  Metrics
-	envs     envTable
 	plans    *planner.Cache
 	planMem  *mem.Account // of plans
 	notify   notifyHub
@@ -201,7 +200,6 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	srv.envs.init()
 	srv.plans = planner.NewCache(o.PlanCacheBytes)
 	srv.planMem = o.Memory.Child("plans")
 	srv.notify.acct = o.Memory.Child("notifications")
@@ -305,7 +303,7 @@ func (s *Session) become(role *catalog.Role) {
 		v = "on"
 	}
 	s.set.setBase("is_superuser", v)
-	s.planKey = nil
+	s.planKey = envKey{}
 	s.dirty = true
 }
 

@@ -65,7 +65,7 @@ type Session struct {
 	user        catalog.Role
 	superuser   bool
 	path        searchPath
-	planKey     *planEnv // interned environment of plans; nil: compute it
+	planKey     envKey // environment of plans; the zero one: compute it
 	planMode    planner.CacheMode
 	scanWorkers int // goroutines that a scan may use beside the session's
 

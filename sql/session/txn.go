@@ -103,13 +103,22 @@ func (s *Session) commit() error {
 		s.waitDurable()
 		return tokenError(err)
 	}
+	if batch != nil {
+		told := false
+		defer func() { batch.settle(told) }() // those behind it must not wait for ever, whatever happens here
+		err = s.endCommit(tx)
+		told = err == nil
+		return err
+	}
+	return s.endCommit(tx)
+}
+
+// endCommit ends a transaction whose commit is ordered.
+func (s *Session) endCommit(tx *engine.Tx) error {
 	s.set.commit()
 	wrote := tx.HasID()
 	s.endTx(true)
-	err = s.waitDurable()
-	if batch != nil {
-		s.srv.notify.settle(batch, err == nil)
-	}
+	err := s.waitDurable()
 	if wrote {
 		s.tick() // the wait may have been long
 	}
@@ -386,7 +395,7 @@ func (s *Session) rollbackToSavepoint(name string) (string, error) {
 	s.closePortalsSince(sp.level)
 	s.tx.RollbackTo(sp.mark)
 	s.deferred.Truncate(sp.checks)
-	s.notes.truncate(sp.notes)
+	s.truncateNotes(sp.notes)
 	s.set.rollback(sp.level)
 	s.restoreReadOnly(sp.readOnly)
 	s.savepoints = s.savepoints[:i+1]

@@ -19,7 +19,7 @@ func (s *Session) settingChanged(name, value string) {
 			s.dirty = true
 		}
 	}
-	s.planKey = nil
+	s.planKey = envKey{}
 }
 
 // settingEffects keep a session's typed copies of parameters current; a session begins with those of the server's defaults.
