@@ -126,7 +126,8 @@ type Overlay struct {
 
 const (
 	ownBytes   = 80
-	firstBytes = 2 << 10 // of the first chunk
+	firstBytes = 2 << 10  // of the first chunk
+	ownFloor   = 16 << 10 // bytes: with less, a statement beside one that spills could not get on
 	arenaBytes = 16 << 10
 	arenaLarge = 128 << 10 // of an overlay with more than manyBytes: fewer objects for the collector to sweep
 	manyBytes  = 1 << 20
@@ -170,16 +171,8 @@ func (o *Overlay) DropTree(t TreeID) error {
 // add copies e's bytes and makes it the newest entry of its key.
 func (o *Overlay) add(e own) error {
 	need := int64(len(e.key) + len(e.val) + ownBytes)
-	if err := o.acct.Grow(need); err != nil {
-		if o.st == nil || o.bytes < 64<<10 && o.moving == nil {
-			return err
-		}
-		if err := o.move(); err != nil {
-			return err
-		}
-		if err := o.acct.Grow(need); err != nil {
-			return err
-		}
+	if err := o.book(need); err != nil {
+		return err
 	}
 	o.bytes += need
 	e.key, e.val = o.copy(e.key), o.copy(e.val)
@@ -195,6 +188,23 @@ func (o *Overlay) add(e own) error {
 		return o.moveAhead()
 	}
 	return nil
+}
+
+// book asks for memory. When there is none left, changes in memory move to private blocks; below ownFloor they have it whatever
+// the limit says.
+func (o *Overlay) book(need int64) error {
+	err := o.acct.Grow(need)
+	if err != nil && o.st != nil && (o.bytes+need > ownFloor || o.moving != nil) {
+		if err := o.move(); err != nil {
+			return err
+		}
+		err = o.acct.Grow(need)
+	}
+	if err != nil && o.st != nil && o.bytes+need <= ownFloor {
+		o.acct.Force(need)
+		return nil
+	}
+	return err
 }
 
 // copy copies p into the arena.

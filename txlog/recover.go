@@ -274,9 +274,9 @@ type scanner struct {
 	replay  func(Position, Entry) error
 	onGroup func(seg *segment, off int64, g group)
 	good    func(seg *segment, off int64, p []byte) // is called with each group that is read; may be nil
-	prevEnd Position // end of the last good group
-	synced  Position // what that group says was on disk when it was made
-	first   bool     // prevEnd is not known yet
+	prevEnd Position                                // end of the last good group
+	synced  Position                                // what that group says was on disk when it was made
+	first   bool                                    // prevEnd is not known yet
 	win     window
 }
 

@@ -111,14 +111,21 @@ func (a *Account) growSlow(n, u int64) error {
 	if a.granted.Load()+missing <= smallMax {
 		step = smallStep
 	}
-	missing = (missing + step - 1) / step * step
-	if err := a.parent.Grow(missing); err != nil {
+	granted := roundUp(missing, step)
+	err := a.parent.Grow(granted)
+	if err != nil && step > smallStep { // near the limit what is needed may still be there
+		granted = roundUp(missing, smallStep)
+		err = a.parent.Grow(granted)
+	}
+	if err != nil {
 		a.used.Add(-n)
 		return err
 	}
-	a.granted.Add(missing)
+	a.granted.Add(granted)
 	return nil
 }
+
+func roundUp(n, step int64) int64 { return (n + step - 1) / step * step }
 
 // Force adds n bytes without asking: for memory that is held already and must be on the books whatever the limit
 // says (connection state, DELETE over a full budget). It never fails.

@@ -43,6 +43,20 @@ func TestSmallAccountsReserveLittle(t *testing.T) {
 	}
 }
 
+// TestGrowTakesTheRest gets what is left below a limit, though it is less than a step.
+func TestGrowTakesTheRest(t *testing.T) {
+	root := NewRoot(3 * Step / 2)
+	a := root.Child("a")
+	for _, n := range []int64{Step, Step / 4, Step / 8} {
+		if err := a.Grow(n); err != nil {
+			t.Fatalf("%d more than %d of %d: %v", n, a.Used(), root.Limit(), err)
+		}
+	}
+	if err := a.Grow(Step); err != ErrLimit {
+		t.Errorf("beyond the limit: %v", err)
+	}
+}
+
 func TestReclaimIsAskedBeforeRefusal(t *testing.T) {
 	root := NewRoot(4 * Step)
 	cache, query := root.Child("cache"), root.Child("query")
