@@ -46,7 +46,7 @@ func TestPick(t *testing.T) {
 	if got := names("select-prepared-1"); got != "select-prepared-1" {
 		t.Errorf("picked %s", got)
 	}
-	if got := len(strings.Fields(names())); got != 25 {
+	if got := len(strings.Fields(names())); got != 39 {
 		t.Errorf("%d rows", got)
 	}
 	if _, err := pick(allRows(), []string{"nothing"}); err == nil {

@@ -334,6 +334,9 @@ func (p *dateReader) date(text string, bad func() error) (int64, error) {
 	_, haveMonth := p.seen["month"]
 	_, haveDay := p.seen["DD"]
 	if doy != 0 && (!haveMonth || !haveDay) {
+		if year == 0 && !p.bc {
+			return 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "cannot calculate day of year without year information")
+		}
 		if p.iso {
 			return datetime.ISOWeekStart(int(year), 1) + doy - 1, nil
 		}

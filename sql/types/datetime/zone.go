@@ -103,16 +103,23 @@ func posixZone(s string) *time.Location {
 	if !ok {
 		return nil
 	}
-	if i < len(rest) {
+	if i < len(rest) && rest[i] != ',' { // rules need the name of their zone
 		return ruleZone(s, rest[i:], abbr, -west)
+	}
+	if i < len(rest) {
+		return nil
 	}
 	return time.FixedZone(strings.ToUpper(abbr), -west)
 }
 
 // ruleZone makes a zone of a POSIX string with daylight saving time: the rules hold for all times.
 func ruleZone(text, dst, abbr string, east int) *time.Location {
-	if !strings.Contains(dst, ",") {
+	switch strings.Count(dst, ",") {
+	case 0:
 		text += ",M3.2.0,M11.1.0"
+	case 2: // when it begins and when it ends
+	default:
+		return nil
 	}
 	text = strings.ToUpper(text)
 	// A zone file without a transition but one at the beginning of time, and the rules for what follows it.

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"gorm.io/driver/postgres"
@@ -91,7 +93,8 @@ func gormClient(url string) error {
 	var found skill
 	fmt.Println(db.FirstOrCreate(&found, skill{Word: "w7"}).RowsAffected, errors.Is(db.First(&skill{}, "word = ?", "none").Error, gorm.ErrRecordNotFound))
 	m := db.Migrator()
-	types, err := m.ColumnTypes(&person{})
+	types, err := m.ColumnTypes(&person{}) // it asks for no order
+	slices.SortFunc(types, func(a, b gorm.ColumnType) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, t := range types {
 		length, _ := t.Length()
 		precision, scale, _ := t.DecimalSize()

@@ -1,0 +1,5 @@
+select to_timestamp('100', 'DDD')
+select to_timestamp('12', 'WW')
+select to_date('2020 100', 'YYYY DDD')
+select to_date('44 BC 100', 'YYYY BC DDD')
+select to_date('21 100', 'CC DDD')
