@@ -39,13 +39,7 @@ func BindBody(cat catalog.Reader, env *BindEnv, stmt ast.Stmt, f *Body) (*plan.Q
 			return nil, nil, err
 		}
 	}
-	info, err := b.params.finish(b, q)
-	if err != nil {
-		return nil, nil, err
-	}
-	q.Deps = rec.deps
-	q.Out = b.clientColumns(q)
-	return q, info, nil
+	return b.described(q, rec)
 }
 
 // bodyMismatch is the error about a last statement that does not give what the function is declared to return.

@@ -130,12 +130,7 @@ func (c *converter) convert(e plan.Expr) plan.Expr {
 	switch v := e.(type) {
 	case *plan.Aggref:
 		if v.LevelsUp > 0 {
-			x, err := c.r.outer(v, v.LevelsUp)
-			if err != nil {
-				c.fail(err)
-				return e
-			}
-			return x
+			return c.outer(v, v.LevelsUp)
 		}
 		c.fail(sqlerr.Internal("aggregate outside of a grouped query"))
 		return e
@@ -151,12 +146,7 @@ func (c *converter) convert(e plan.Expr) plan.Expr {
 		return e
 	case *plan.GroupingFunc:
 		if v.LevelsUp > 0 {
-			x, err := c.r.outer(v, v.LevelsUp)
-			if err != nil {
-				c.fail(err)
-				return e
-			}
-			return x
+			return c.outer(v, v.LevelsUp)
 		}
 		if g := c.r.groups; g == nil || g.sets == nil {
 			return c.r.ps.b.intConst(0, types.Int4OID)
@@ -174,16 +164,21 @@ func (c *converter) convert(e plan.Expr) plan.Expr {
 	return n
 }
 
+// outer is what e, which belongs to a query levels further out, is here: a parameter.
+func (c *converter) outer(e plan.Expr, levels int) plan.Expr {
+	x, err := c.r.outer(e, levels)
+	if err != nil {
+		c.fail(err)
+		return e
+	}
+	return x
+}
+
 // variable resolves a Var.
 func (c *converter) variable(v *plan.Var) plan.Expr {
 	t := v.Typed
 	if v.LevelsUp > 0 {
-		x, err := c.r.outer(v, v.LevelsUp)
-		if err != nil {
-			c.fail(err)
-			return v
-		}
-		return x
+		return c.outer(v, v.LevelsUp)
 	}
 	if i := c.lay.findExpr(v); i >= 0 {
 		return &plan.Slot{Typed: t, Index: i}

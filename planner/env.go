@@ -88,6 +88,11 @@ func Bind(cat catalog.Reader, env *BindEnv, stmt ast.Stmt, paramTypes []types.OI
 	if err != nil {
 		return nil, nil, err
 	}
+	return b.described(q, rec)
+}
+
+// described completes a bound statement with what its callers look at: its parameters, what it depends on, its result.
+func (b *binder) described(q *plan.Query, rec *recorder) (*plan.Query, *ParamInfo, error) {
 	info, err := b.params.finish(b, q)
 	if err != nil {
 		return nil, nil, err

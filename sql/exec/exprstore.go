@@ -122,14 +122,7 @@ func (p *subscriptProg) overlay(a types.Array, from, span []int, vals []types.Da
 		} else {
 			b.Add(a.Datum(n))
 		}
-		k := len(pos) - 1
-		for ; k >= 0; k-- {
-			if pos[k]++; pos[k] < lens[k] {
-				break
-			}
-			pos[k] = 0
-		}
-		if k < 0 {
+		if !nextPosition(pos, lens) {
 			return types.Bytes(b.Buf), nil
 		}
 	}

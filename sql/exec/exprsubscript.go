@@ -207,17 +207,21 @@ func (p *subscriptProg) fetchSlice(d types.Datum, i int) (types.Datum, error) {
 			at = at*a.Dim(k) + from[k] + pos[k]
 		}
 		b.Add(a.Datum(at))
-		k := len(pos) - 1
-		for ; k >= 0; k-- {
-			if pos[k]++; pos[k] < lens[k] {
-				break
-			}
-			pos[k] = 0
-		}
-		if k < 0 {
+		if !nextPosition(pos, lens) {
 			return types.Bytes(b.Buf), nil
 		}
 	}
+}
+
+// nextPosition moves on to the next element of a box with these lengths, the last subscript first; false behind the last.
+func nextPosition(pos, lens []int) bool {
+	for k := len(pos) - 1; k >= 0; k-- {
+		if pos[k]++; pos[k] < lens[k] {
+			return true
+		}
+		pos[k] = 0
+	}
+	return false
 }
 
 // store is UPDATE SET a[i] = x: a one-dimensional array grows as needed; elements between are NULL.

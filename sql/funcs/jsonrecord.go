@@ -326,16 +326,22 @@ func (c *Ctx) populateObject(fields []jsonField, base, obj []byte, name string) 
 	return nil, invalidParam("cannot call %s on a scalar", name)
 }
 
+// fieldTypes are the types of the columns.
+func fieldTypes(fields []jsonField) []types.OID {
+	ts := make([]types.OID, len(fields))
+	for i, f := range fields {
+		ts[i] = f.t
+	}
+	return ts
+}
+
 // populateOne is json_populate_record in FROM.
 func populateOne(c *Ctx, ci *CallInfo, name string, a []types.Datum) (SetFunc, error) {
 	fields, err := c.populateFields(ci, a[0], name)
 	if err != nil {
 		return nil, err
 	}
-	ts := make([]types.OID, len(fields))
-	for i, f := range fields {
-		ts[i] = f.t
-	}
+	ts := fieldTypes(fields)
 	vals := make([]types.Datum, len(fields))
 	for i := range vals {
 		vals[i] = types.NullDatum
@@ -367,10 +373,7 @@ func populateSet(c *Ctx, ci *CallInfo, name string, a []types.Datum) (SetFunc, e
 	if err != nil {
 		return nil, err
 	}
-	ts := make([]types.OID, len(fields))
-	for i, f := range fields {
-		ts[i] = f.t
-	}
+	ts := fieldTypes(fields)
 	it, ok := json.Walk(a[1].B)
 	switch {
 	case !ok:

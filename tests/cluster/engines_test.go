@@ -58,15 +58,20 @@ func (x *replica) open(found bool) {
 func (x *replica) fetch(node string) (io.ReadWriteCloser, error) {
 	for _, o := range *x.all {
 		if o.id == node {
-			here, there := net.Pipe()
-			go func() {
-				defer there.Close()
-				_ = o.group.Serve(there) // the other end sees that it is not whole
-			}()
-			return here, nil
+			return served(o.group), nil
 		}
 	}
 	return nil, errors.New("no such node")
+}
+
+// served connects with a group that sends its state.
+func served(g *cluster.Group) io.ReadWriteCloser {
+	here, there := net.Pipe()
+	go func() {
+		defer there.Close()
+		_ = g.Serve(there) // the other end sees that it is not whole
+	}()
+	return here
 }
 
 // connect joins all with each other, but not those that are cut off.

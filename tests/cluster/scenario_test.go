@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"math/rand"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -149,12 +148,7 @@ func (x *simNode) fetch(node string) (io.ReadWriteCloser, error) {
 			continue
 		}
 		x.s.net.pass(x.id, o.id)
-		here, there := net.Pipe()
-		go func() {
-			defer there.Close()
-			_ = o.group.Serve(there) // the other end sees that it is not whole
-		}()
-		return here, nil
+		return served(o.group), nil
 	}
 	return nil, errors.New("no such node")
 }

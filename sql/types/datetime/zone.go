@@ -257,19 +257,16 @@ func abbrevZone(word string) (z *time.Location, fixed bool, dst bool, ok bool) {
 
 // AbbrevOffset returns seconds east for an abbreviation whose meaning may depend on the local time.
 func AbbrevOffset(word string, local int64) (east int, ok bool) {
-	z, fixed, _, ok := abbrevZone(strings.ToLower(word))
-	if !ok {
-		return 0, false
-	}
-	if fixed {
-		_, east = time.Unix(0, 0).In(z).Zone()
-		return east, true
-	}
-	return abbrevIn(word, local, z), true
+	return abbrevOffset(word, local, abbrevIn)
 }
 
 // AbbrevOffsetAt is AbbrevOffset at a point in time instead of a local time.
 func AbbrevOffsetAt(word string, ts int64) (east int, ok bool) {
+	return abbrevOffset(word, ts, abbrevAt)
+}
+
+// abbrevOffset asks find for the offset of an abbreviation that is not fixed.
+func abbrevOffset(word string, when int64, find func(word string, when int64, z *time.Location) int) (east int, ok bool) {
 	z, fixed, _, ok := abbrevZone(strings.ToLower(word))
 	if !ok {
 		return 0, false
@@ -278,7 +275,7 @@ func AbbrevOffsetAt(word string, ts int64) (east int, ok bool) {
 		_, east = time.Unix(0, 0).In(z).Zone()
 		return east, true
 	}
-	return abbrevAt(word, ts, z), true
+	return find(word, when, z), true
 }
 
 // abbrevIn finds the offset that zone z calls word, at the local time if it is in use then, otherwise the last time it was.
