@@ -16,11 +16,11 @@ func writeTable(results []result, started time.Time, command string, s settings)
 	fmt.Fprintf(&b, "%d cores (%s), %s, commit %s. Client and server on the same machine; synchronous commits everywhere; %s a measurement, median of %d.\n",
 		runtime.NumCPU(), output("sh", "-c", "grep -m1 'model name' /proc/cpuinfo | cut -d: -f2"), output("uname", "-sr"), output("git", "rev-parse", "--short", "HEAD"), s.duration, s.runs)
 	fmt.Fprintf(&b, "PostgreSQL: %s; MariaDB: %s; PostgreSQL 15 and MariaDB 10.11 where installed as packaged.\n\n", strings.Join(postgresSettings, ", "), strings.Join(mariadbSettings, ", "))
-	b.WriteString("| row | work | unit | herd | PostgreSQL | MariaDB | ratio | goal | reached |\n|---|---|---|---:|---:|---:|---:|---:|---|\n")
+	b.WriteString("| row | work | unit | herd | PostgreSQL | MariaDB | null server | ratio | goal | reached |\n|---|---|---|---:|---:|---:|---:|---:|---:|---|\n")
 	var failures []string
 	for i := range results {
 		r := &results[i]
-		columns := map[string]string{"herd": "-", "postgres": "-", "mariadb": "-"}
+		columns := map[string]string{"herd": "-", "postgres": "-", "mariadb": "-", bound: "-"}
 		for _, f := range r.figures {
 			if f.err != nil {
 				columns[f.server] = "failed"
@@ -40,9 +40,9 @@ func writeTable(results []result, started time.Time, command string, s settings)
 			}
 			goal, reached = sign+fmt.Sprintf("%g", r.goal), r.reached()
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.name, r.work, r.unit, columns["herd"], columns["postgres"], columns["mariadb"], ratio, goal, reached)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.name, r.work, r.unit, columns["herd"], columns["postgres"], columns["mariadb"], columns[bound], ratio, goal, reached)
 	}
-	b.WriteString("\nratio: herd against the better of the others, or against the limit that the row names.\n")
+	b.WriteString("\nratio: herd against the better of the others, or against the limit that the row names. null server: bench/null, which answers a fixed row and shares its synchronous writes.\n")
 	if failures != nil {
 		b.WriteString("\nFailed:\n\n" + strings.Join(failures, "\n") + "\n")
 	}

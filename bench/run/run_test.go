@@ -20,6 +20,7 @@ func TestRatios(t *testing.T) {
 		"too large":       {result{figures: []figure{{"herd", 1.7e9, nil}}, goal: 1.6, limit: 1e9, smaller: true}, "NO"},
 		"herd failed":     {result{figures: []figure{{"herd", 0, failed}, {"postgres", 10, nil}}, goal: 1.5}, "?"},
 		"no peer left":    {result{figures: []figure{{"herd", 5, nil}, {"postgres", 0, failed}}, goal: 1.5}, "?"},
+		"null server":     {result{figures: []figure{{"herd", 30, nil}, {"postgres", 20, nil}, {bound, 90, nil}}, goal: 1.5}, "yes"},
 		"one peer failed": {result{figures: []figure{{"herd", 30, nil}, {"postgres", 0, failed}, {"mariadb", 20, nil}}, goal: 1.5}, "yes"},
 	} {
 		if got := c.r.reached(); got != c.want {
@@ -68,7 +69,7 @@ func TestBulkReader(t *testing.T) {
 func TestTableShowsFailures(t *testing.T) {
 	table := writeTable([]result{{name: "x", work: "w", unit: "tps", goal: 2, figures: []figure{{"herd", 10, nil}, {"postgres", 0, errors.New("did not start")}}}},
 		time.Unix(0, 0), "cmd", settings{})
-	for _, want := range []string{"| x | w | tps | 10 | failed | - | - | >= 2 | ? |", "- x on postgres: did not start"} {
+	for _, want := range []string{"| x | w | tps | 10 | failed | - | - | - | >= 2 | ? |", "- x on postgres: did not start"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("table lacks %q:\n%s", want, table)
 		}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +38,7 @@ type fleet struct {
 	running map[string]*server
 }
 
-// get returns a running server by name: herd, postgres or mariadb.
+// get returns a running server by name: herd, postgres, mariadb or the null server.
 func (f *fleet) get(ctx context.Context, name string) (*server, error) {
 	if s := f.running[name]; s != nil {
 		return s, nil
@@ -45,6 +48,8 @@ func (f *fleet) get(ctx context.Context, name string) (*server, error) {
 	switch name {
 	case "herd":
 		s, err = f.startHerd(ctx)
+	case bound:
+		s, err = f.startNull(ctx)
 	case "postgres":
 		s, err = startPeer(ctx, name, peer.StartPostgres, postgresSettings)
 	default:
@@ -106,6 +111,34 @@ func (f *fleet) startHerd(ctx context.Context) (*server, error) {
 		return p.Took, nil
 	}
 	return s, nil
+}
+
+// startNull builds and starts the server of bench/null.
+func (f *fleet) startNull(ctx context.Context) (*server, error) {
+	binary := filepath.Join(f.dir, "null")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "herd/bench/null").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build bench/null: %w: %s", err, out)
+	}
+	c := exec.Command(binary, "--port", "0", "--log", filepath.Join(f.dir, "null.log"))
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	stop := func() error {
+		err := c.Process.Kill()
+		_ = c.Wait() // it ends by the signal
+		return err
+	}
+	const saysAddress = "listening on "
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), saysAddress)
+	if err != nil || !ok {
+		return nil, errors.Join(fmt.Errorf("start bench/null: it said %q", line), err, stop())
+	}
+	return &server{name: bound, url: "postgres://postgres@" + address + "/postgres?sslmode=disable", pid: c.Process.Pid, stop: stop}, nil
 }
 
 // residentBytes returns the memory of a process that is in RAM.
