@@ -24,6 +24,7 @@
 //
 //	group.go     Group: txlog.Log over a Raft group
 //	propose.go   batches of entries on their way into Raft
+//	wait.go      those who wait for an entry
 //	lead.go      leadership: Lead and Follow
 //	fsm.go       what was agreed on, to the database
 //	catchup.go   a state that is fetched, and the log behind it
@@ -32,7 +33,7 @@
 //	fresh.go     how old a replica's state is at most
 //	marks.go     which Raft index holds which entry
 //	batch.go     the form of a Raft entry
-//	logstore.go  the Raft log in txlog segments
+//	logstore.go  the Raft log in txlog segments; early.go sends entries while the leader's disk writes them
 //	stable.go    term, vote and descriptors in bbolt
 //	snapshot.go  descriptors as Raft snapshots
 //	secret.go    TLS from the cluster's secret

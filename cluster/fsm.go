@@ -25,10 +25,14 @@ func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 	out := make([]any, len(logs))
 	index := logs[len(logs)-1].Index
 	g.noteMembers(logs)
-	if g.postpone(index) {
-		return out
+	err := g.logs.waitSynced(index)
+	if err == nil {
+		if g.postpone(index) {
+			return out
+		}
+		err = g.applyLogs(logs)
 	}
-	if err := g.applyLogs(logs); err != nil {
+	if err != nil {
 		if !errors.Is(err, txlog.ErrClosed) {
 			g.fatal(fmt.Errorf("apply Raft entries up to %d of database %q: %w", index, g.opening.Name, err))
 		}
@@ -82,7 +86,8 @@ func (g *Group) apply(es []txlog.Entry, index uint64) error {
 	g.history.add(time.Now(), applied)
 	g.applied.Store(index)
 	g.durable.Store(uint64(applied))
-	g.changed()
+	g.waiters.release(applied, nil)
+	g.advanced()
 	return nil
 }
 

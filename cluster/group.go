@@ -87,7 +87,9 @@ type Group struct {
 	proposing sync.Mutex // held while a batch goes into Raft (I1)
 
 	mu       sync.Mutex  // guards what follows
-	cond     *sync.Cond  // whenever one of them changes
+	cond     *sync.Cond  // leadership or what is missing of the state has changed
+	work     *sync.Cond  // there may be something to propose; the proposer waits here
+	room     *sync.Cond  // less waits to be proposed; Reserve waits here
 	epoch    txlog.Epoch // of the leadership that Append works for; 0: none
 	engine   txlog.Epoch // the database was told Lead, and not Follow yet; 0: it follows
 	serving  bool        // Lead has returned
@@ -107,6 +109,7 @@ type Group struct {
 	history  history
 	fresh    freshness
 	configs  []configAt
+	waiters  waiters
 	wake     chan struct{} // closed when durable or epoch changes
 	closed   bool
 
@@ -130,7 +133,7 @@ func OpenGroup(o GroupOptions, x txlog.Opening) (*Group, error) {
 	o = o.withDefaults()
 	g := &Group{o: o, opening: x, replica: x.Replica, wake: make(chan struct{}), stop: make(chan struct{}), opened: time.Now(),
 		results: make(chan proposal, 2*inflightMax), log: o.Logger.With("database", x.Name)}
-	g.cond = sync.NewCond(&g.mu)
+	g.cond, g.work, g.room = sync.NewCond(&g.mu), sync.NewCond(&g.mu), sync.NewCond(&g.mu)
 	if !vfs.IsReal(o.FS) {
 		return nil, errors.New("open a Raft group: its files must be the operating system's")
 	}
@@ -176,9 +179,10 @@ func (g *Group) open() (err error) {
 	}
 	notify := make(chan bool, 64)
 	c.NotifyCh = notify
-	if g.raft, err = raft.NewRaft(c, (*fsm)(g), g.logs, g.stable, g.snaps, g.o.Transport); err != nil {
+	if g.raft, err = raft.NewRaft(c, (*fsm)(g), g.logs, g.stable, g.snaps, &heldBack{g.o.Transport, g.logs}); err != nil {
 		return err
 	}
+	g.logs.allowEarly(g.isLeader)
 	g.done.Add(6)
 	go g.catchUp()
 	go g.propose()
@@ -253,7 +257,7 @@ func (g *Group) Reserve(bytes int, c txlog.Class) (txlog.Reservation, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.epoch != 0 && g.waiting > pendingMax {
-		g.cond.Wait()
+		g.room.Wait()
 	}
 	if g.closed {
 		return txlog.Reservation{}, txlog.ErrClosed
@@ -286,39 +290,12 @@ func (g *Group) AppendAll(_ []txlog.Reservation, es []txlog.Entry) error {
 		g.last = es[len(es)-1].Seq
 	}
 	g.stats.Entries.Add(int64(len(es)))
-	g.cond.Broadcast()
+	g.work.Signal()
 	return nil
 }
 
 // Durable implements txlog.Log.
 func (g *Group) Durable() txlog.Seq { return txlog.Seq(g.durable.Load()) }
-
-// Wait implements txlog.Log.
-func (g *Group) Wait(seq txlog.Seq, stop <-chan struct{}) error {
-	g.mu.Lock()
-	epoch := g.epoch
-	for {
-		switch {
-		case txlog.Seq(g.durable.Load()) >= seq && g.epoch == epoch:
-			g.mu.Unlock()
-			return nil
-		case g.closed:
-			g.mu.Unlock()
-			return txlog.ErrClosed
-		case g.epoch == 0 || g.epoch != epoch:
-			g.mu.Unlock()
-			return txlog.ErrLost
-		}
-		wake := g.wake
-		g.mu.Unlock()
-		select {
-		case <-wake:
-		case <-stop:
-			return txlog.ErrInterrupted
-		}
-		g.mu.Lock()
-	}
-}
 
 // Barrier implements txlog.Log.
 func (g *Group) Barrier() error {
@@ -438,6 +415,7 @@ func (g *Group) Close() error {
 	}
 	g.closed = true
 	g.epoch = 0
+	g.waiters.release(math.MaxUint64, txlog.ErrClosed)
 	g.changed()
 	g.mu.Unlock()
 	close(g.stop)
@@ -469,9 +447,16 @@ func (g *Group) Complete() bool {
 	return !g.missing && g.applied.Load() > 0 && g.applied.Load() >= g.raft.CommitIndex()
 }
 
-// changed wakes everybody that waits for durable or epoch. mu is held.
+// changed wakes everybody but those who wait for an entry. mu is held.
 func (g *Group) changed() {
+	g.advanced()
+	g.cond.Broadcast()
+	g.work.Signal()
+	g.room.Broadcast()
+}
+
+// advanced wakes those who wait for what is applied, entries' waiters not among them. mu is held.
+func (g *Group) advanced() {
 	close(g.wake)
 	g.wake = make(chan struct{})
-	g.cond.Broadcast()
 }

@@ -165,6 +165,7 @@ func (y *toy) contents() []string {
 type member struct {
 	id    string
 	dir   string
+	disk  *stuckDisk
 	toy   *toy
 	saved []byte         // the toy's checkpoint
 	from  txlog.Position // its place
@@ -214,6 +215,9 @@ func (c *trio) add(m *member) {
 
 func (c *trio) start(m *member, found bool) {
 	c.t.Helper()
+	if m.disk == nil {
+		m.disk = &stuckDisk{FS: vfs.OS}
+	}
 	_, m.trans = raft.NewInmemTransportWithTimeout(raft.ServerAddress(m.id), 2*time.Second)
 	m.toy = &toy{t: c.t, role: "follow"}
 	m.toy.log = func() *Group { return m.group }
@@ -228,7 +232,7 @@ func (c *trio) start(m *member, found bool) {
 	m.toy.mu.Lock()
 	defer m.toy.mu.Unlock()
 	g, err := OpenGroup(GroupOptions{
-		FS: vfs.OS, Node: m.id, Transport: m.trans, Found: found, ElectionTimeout: 150 * time.Millisecond, KeepBytes: c.keep,
+		FS: m.disk, Node: m.id, Transport: m.trans, Found: found, ElectionTimeout: 150 * time.Millisecond, KeepBytes: c.keep,
 		SegmentBytes: 3 << 20, SegmentBytesMax: 3 << 20,
 		Fetch: func(node string) (io.ReadWriteCloser, error) { return c.fetch(m, node) },
 	}, txlog.Opening{Name: "toy", Dir: m.dir, From: m.from, Replica: lockedApplied{m.toy}, Fatal: func(err error) { c.t.Error(m.id, err) }})

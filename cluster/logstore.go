@@ -3,8 +3,10 @@ package cluster
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -42,12 +44,14 @@ const (
 // logStore is a Raft log in the segments of a txlog.Local. It implements raft.LogStore and raft.MonotonicLogStore.
 type logStore struct {
 	local *txlog.Local
+	early atomic.Pointer[func() bool] // whether StoreLogs need not wait for the disk, see early.go; nil: it waits
 
 	writing sync.Mutex // one StoreLogs or DeleteRange at a time; guards record
 	record  txlog.Seq  // last one written
 
 	mu          sync.Mutex // guards what follows
 	first, last uint64     // 0, 0 when empty
+	writes      []unsynced // not known to be on disk, in order
 	recent      []*raft.Log
 	recentSize  int
 	marks       []mark
@@ -200,8 +204,8 @@ func (s *logStore) add(l *raft.Log) {
 	s.last = l.Index
 	s.recent = append(s.recent, l)
 	s.recentSize += logSize(l)
-	drop := 0
-	for s.recentSize > recentBytes && drop < len(s.recent)-1 {
+	drop, read := 0, s.syncedLocked() // others cannot be read from the segments yet
+	for s.recentSize > recentBytes && drop < len(s.recent)-1 && s.recent[drop].Index <= read {
 		s.recentSize -= logSize(s.recent[drop])
 		s.recent[drop] = nil
 		drop++
@@ -272,8 +276,13 @@ func (s *logStore) LastIndex() (uint64, error) {
 	return s.last, nil
 }
 
-// GetLog implements raft.LogStore.
+// GetLog implements raft.LogStore. Raft asks whether it has what another leader sends again, and says yes: then it has to be on disk.
 func (s *logStore) GetLog(index uint64, to *raft.Log) error {
+	if !s.mayBeEarly() {
+		if err := s.waitSynced(index); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.first == 0 || index < s.first || index > s.last {
@@ -343,7 +352,7 @@ func (s *logStore) readOld(index uint64) error {
 // StoreLog implements raft.LogStore.
 func (s *logStore) StoreLog(l *raft.Log) error { return s.StoreLogs([]*raft.Log{l}) }
 
-// StoreLogs implements raft.LogStore: it returns when all are on disk.
+// StoreLogs implements raft.LogStore: it returns when all are on disk, unless early.go says that it need not.
 func (s *logStore) StoreLogs(logs []*raft.Log) (err error) {
 	es := make([]txlog.Entry, 0, len(logs))
 	for _, l := range logs {
@@ -359,21 +368,25 @@ func (s *logStore) StoreLogs(logs []*raft.Log) (err error) {
 	if len(logs) == 0 || !empty && logs[0].Index != last+1 {
 		return fmt.Errorf("store %d Raft entries behind entry %d: they do not follow it", len(logs), last)
 	}
-	pos, err := s.write(es, txlog.Normal)
+	early := s.mayBeEarly() && !slices.ContainsFunc(logs, func(l *raft.Log) bool { return l.Type != raft.LogCommand })
+	pos, err := s.write(es, txlog.Normal, !early)
 	if err != nil {
 		return fmt.Errorf("store Raft entries %d to %d: %w", logs[0].Index, logs[len(logs)-1].Index, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addMark(logs[0].Index, pos)
+	if early {
+		s.writes = append(s.writes, unsynced{logs[0].Index, logs[len(logs)-1].Index, s.record})
+	}
 	for _, l := range logs {
 		s.add(l)
 	}
 	return nil
 }
 
-// write appends records and waits for the disk. They lie at or behind the position returned.
-func (s *logStore) write(es []txlog.Entry, c txlog.Class) (txlog.Position, error) {
+// write appends records and, unless told otherwise, waits for the disk. They lie at or behind the position returned.
+func (s *logStore) write(es []txlog.Entry, c txlog.Class, wait bool) (txlog.Position, error) {
 	rooms := make([]txlog.Reservation, 0, len(es))
 	for i := range es {
 		r, err := s.local.Reserve(len(es[i].Payload), c)
@@ -391,8 +404,10 @@ func (s *logStore) write(es []txlog.Entry, c txlog.Class) (txlog.Position, error
 	if err := s.local.AppendAll(rooms, es); err != nil {
 		return 0, err
 	}
-	if err := s.local.Wait(s.record, nil); err != nil {
-		return 0, err
+	if wait {
+		if err := s.local.Wait(s.record, nil); err != nil {
+			return 0, err
+		}
 	}
 	return s.local.EndOf(before), nil
 }
@@ -413,7 +428,7 @@ func (s *logStore) DeleteRange(low, high uint64) error {
 	} else if low > first {
 		return fmt.Errorf("delete Raft entries %d to %d of %d to %d: neither the beginning nor the end", low, high, first, last)
 	}
-	pos, err := s.write([]txlog.Entry{{Kind: kind, Payload: le.AppendUint64(nil, index)}}, txlog.Shrinking)
+	pos, err := s.write([]txlog.Entry{{Kind: kind, Payload: le.AppendUint64(nil, index)}}, txlog.Shrinking, true)
 	if err != nil {
 		return fmt.Errorf("delete Raft entries %d to %d: %w", low, high, err)
 	}

@@ -43,7 +43,7 @@ func (g *Group) propose() {
 	for {
 		g.mu.Lock()
 		for !g.closed && (len(g.pending) == 0 || g.inflight >= inflightMax || g.inflight > 0 && g.isSmall(1)) {
-			g.cond.Wait()
+			g.work.Wait()
 		}
 		gather := g.inflight == 0 && g.isSmall(2)
 		g.mu.Unlock()
@@ -88,7 +88,7 @@ func (g *Group) proposeOne() proposal {
 	}
 	g.pending = append(g.pending[:0:0], g.pending[1:]...)
 	if g.waiting -= len(b) - batchHeader; g.waiting < pendingMax {
-		g.cond.Broadcast()
+		g.room.Broadcast()
 	}
 	g.inflight++
 	g.mu.Unlock()
@@ -107,7 +107,7 @@ func (g *Group) collect() {
 		if err != nil && p.epoch == g.epoch {
 			g.loseLocked()
 		}
-		g.cond.Broadcast()
+		g.work.Signal()
 		g.mu.Unlock()
 		if err != nil {
 			g.log.Warn("entries were not agreed on", "error", err, "after", took)

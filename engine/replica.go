@@ -191,13 +191,14 @@ func (a *applier) Apply(batch []txlog.Entry) error {
 	db := a.db
 	return db.exclusive(func() error {
 		a.snap = db.tip.Load()
+		own := txlog.Seq(0)
 		for _, e := range batch {
 			if a.role == leading || a.role == opening {
 				if e.Epoch != db.epoch || e.Prev != a.last {
 					a.skipped++
 					continue
 				}
-				a.last = e.Seq // it is in tip
+				a.last, own = e.Seq, e.Seq // it is in tip
 				switch e.Kind {
 				case txlog.Open:
 					a.epoch = e.Epoch
@@ -206,7 +207,6 @@ func (a *applier) Apply(batch []txlog.Entry) error {
 						return fmt.Errorf("entry %d: %w", e.Seq, err)
 					}
 				}
-				db.onDurable(e.Seq)
 				continue
 			}
 			if err := a.entry(0, e); err != nil {
@@ -214,6 +214,7 @@ func (a *applier) Apply(batch []txlog.Entry) error {
 			}
 		}
 		if a.role != following {
+			db.onDurable(own)
 			return nil
 		}
 		db.last = a.last

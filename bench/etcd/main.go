@@ -25,6 +25,7 @@ type settings struct {
 	duration   time.Duration
 	value      int
 	systems    []string
+	work       []string
 }
 
 // system is one of those that are compared.
@@ -78,6 +79,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	pflag.DurationVar(&s.duration, "duration", 10*time.Second, "time of each measurement")
 	pflag.IntVar(&s.value, "value", 100, "bytes of a value")
 	pflag.StringSliceVar(&s.systems, "systems", []string{"herd", "etcd", "postgres"}, "systems to measure")
+	pflag.StringSliceVar(&s.work, "work", []string{"put", "get"}, "kinds of work to measure, in this order")
 	pflag.Parse()
 	if s.dir, err = os.MkdirTemp(s.dir, "herd-etcd-"); err != nil {
 		return err
@@ -115,7 +117,7 @@ func measureSystem(ctx context.Context, s *settings, name string, figures map[ce
 	}
 	defer func() { err = errors.Join(err, x.stop()) }()
 	l := load{system: x, value: s.value, duration: s.duration}
-	for _, work := range []string{"put", "get"} {
+	for _, work := range s.work {
 		for _, n := range s.clients {
 			f, err := l.measure(ctx, work, n)
 			if err != nil {
@@ -135,7 +137,7 @@ func report(out io.Writer, s *settings, figures map[cell]figure) error {
 		fmt.Fprintf(w, "\t%s /s\tp50\tp99\tcpu", name)
 	}
 	fmt.Fprintln(w)
-	for _, work := range []string{"put", "get"} {
+	for _, work := range s.work {
 		for _, n := range s.clients {
 			fmt.Fprintf(w, "%s\t%d", work, n)
 			for _, name := range s.systems {
