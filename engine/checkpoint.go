@@ -189,16 +189,15 @@ func (db *Database) checkpointer() {
 		db.horizons.note(db.tip.Load().Seq(), db.nextTx.Load(), db.oldestPinned(oldest))
 		db.ssi.sweep()
 		if spread, due := db.checkpointDue(kicked); due {
-			err := db.checkpointNow(spread)
-			for errors.Is(err, storage.ErrStopped) && !db.stopping.Load() || errors.Is(err, storage.ErrStale) {
-				err = db.checkpointNow(0) // hurry, or something newer was spilled since the snapshot was taken
-			}
-			if err != nil && !db.stopping.Load() {
+			if err := db.checkpointOver(spread); err != nil && !db.stopping.Load() {
 				db.eng.o.Logger.Error("checkpoint failed", "error", err)
 				time.Sleep(100 * time.Millisecond)
 			}
 		}
-		if n%5 == 0 || db.cleaning != nil {
+		if err := db.cleanDue(); err != nil && !db.stopping.Load() {
+			db.eng.o.Logger.Error("cleaning failed", "database", db.Name(), "error", err)
+		}
+		if n%5 == 0 || db.cleaner.plan != nil {
 			if err := db.maintain(); err != nil {
 				db.eng.o.Logger.Error("maintenance failed", "database", db.Name(), "error", err)
 			}
@@ -206,79 +205,13 @@ func (db *Database) checkpointer() {
 	}
 }
 
-// cleanStep is how many blocks of a mostly dead segment are moved at a time.
-const cleanStep = 64
-
-// cleanLater tells whether the cleaner has to wait for a checkpoint: what it moves has no disk copy until the next one.
-func (db *Database) cleanLater() bool {
-	used, budget := db.eng.o.Memory.Used(), db.eng.keeper.budget.Load()
-	return db.stopping.Load() || db.store.Dirty() > db.eng.o.CheckpointDirtyBytes/2 || budget > 0 && used >= budget/100*90
-}
-
-// maintain releases what nobody reads and moves the live blocks of one mostly dead segment, so that the next checkpoint
-// can remove its file. It goes on where it has been kept from it before, at least by a step.
-func (db *Database) maintain() error {
-	if err := db.store.Maintain(); err != nil {
-		return err
+// checkpointOver makes a checkpoint spread over d, which it takes up anew when it has to.
+func (db *Database) checkpointOver(d time.Duration) error {
+	err := db.checkpointNow(d)
+	for errors.Is(err, storage.ErrStopped) && !db.stopping.Load() || errors.Is(err, storage.ErrStale) {
+		err = db.checkpointNow(0) // hurry, or something newer was spilled since the snapshot was taken
 	}
-	slot := db.store.NewSlot()
-	defer slot.Close()
-	pin := func() *storage.Snapshot {
-		for {
-			if s := db.tip.Load(); slot.Pin(s) {
-				return s
-			}
-		}
-	}
-	c := db.cleaning
-	db.cleaning = nil
-	if c == nil {
-		var err error
-		if c, err = db.store.PlanCleaning(pin, db.cleanLater); c == nil || err != nil {
-			return err
-		}
-	}
-	for c.Left() > 0 && !db.stopping.Load() {
-		held, err := db.store.PrepareRewrite(pin(), c, cleanStep)
-		if err != nil {
-			return err
-		}
-		moved := false
-		err = db.exclusive(func() (err error) {
-			moved, err = db.rewrite(c)
-			return err
-		})
-		held.Release()
-		if err != nil || !moved {
-			return err
-		}
-		db.ckpt.seq.Store(0) // there is something to write, though no commit came
-		if db.cleanLater() {
-			db.cleaning = c
-			break
-		}
-	}
-	db.onDurable(db.log.Durable())
-	return nil
-}
-
-// rewrite moves a step of blocks, as the leader. The contents stay, so the new tip is as durable as the old one. While
-// a big commit is merged nothing is moved: it would leave the moved blocks behind.
-func (db *Database) rewrite(c *storage.Cleaning) (moved bool, err error) {
-	if db.catchUp != nil {
-		return false, nil
-	}
-	next, err := db.store.Rewrite(db.tip.Load(), c)
-	if err != nil {
-		return false, err
-	}
-	if db.applier.role == following { // what is applied is published at once there, and nothing may be published behind it
-		db.applier.published(next)
-		return true, nil
-	}
-	db.publish(txlog.Seq(next.Seq()), next)
-	db.setTip(next)
-	return true, nil
+	return err
 }
 
 // checkpointDue tells whether to begin a checkpoint and over which time to spread it.

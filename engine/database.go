@@ -68,7 +68,7 @@ type Database struct {
 	ckptStop chan struct{}
 	ckptDone sync.WaitGroup
 	ckpt     checkpointState
-	cleaning *storage.Cleaning // the checkpointer's: begun and not finished; nil: none
+	cleaner  cleaner // the checkpointer's
 	stopping atomic.Bool
 
 	spare    spareSlots
@@ -103,8 +103,8 @@ func (db *Database) openStore() (m storage.Manifest, err error) {
 	}
 	db.store, m, err = storage.Open(storage.Options{
 		FS: e.o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: e.o.PageSize,
-		KeepFreeBytes: e.o.LogKeepFreeBytes,
-		Mem:           e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
+		KeepFreeBytes: e.o.LogKeepFreeBytes, Segment: e.o.segmentBytes,
+		Mem: e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
 	})
 	return m, err
 }

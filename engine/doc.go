@@ -57,7 +57,7 @@
 //	parts.go       parts of long transactions in the log
 //	big.go         large transactions: merge beside the others
 //	payload.go     what log entries contain
-//	checkpoint.go  the checkpointer
+//	checkpoint.go  the checkpointer; clean.go what it cleans
 //	archive.go     where a log is archived
 //	sequence.go    sequences and numbers
 //	moves.go       primary-key updates that older snapshots must find

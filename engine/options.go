@@ -65,6 +65,7 @@ type Options struct {
 	BigCommit int
 
 	archivePatience time.Duration // see txlog.ArchiveOptions.Patience; 0 = 10 s
+	segmentBytes    int64         // size of data files; 0 = storage's default
 	replayBytes     int           // how much log is gathered before it is applied; 0 = 64 MiB, less when memory is short
 	replayReport    time.Duration // how often the progress of a replay is told; 0 = replayReport
 

@@ -12,6 +12,26 @@ import (
 // cleanPercentUsual is the share of live bytes below which a full segment is cleaned when Options do not say.
 const cleanPercentUsual = 35
 
+// cleanPercentHard is the share below which a segment is cleaned when all segments together have too much that is dead. With more than half
+// of the bytes dead there is always one below it.
+const cleanPercentHard = 60
+
+// CleanShare returns how many bytes of live blocks the cleaner should move for each byte of new blocks that a checkpoint writes,
+// so that dead bytes stay below the live ones and two segments more. 0: there is no hurry. Between half as many dead bytes as live ones and
+// as many it rises to 2: that frees more than is written, as the segments with the fewest live bytes are moved first.
+func (st *Store) CleanShare() float64 {
+	if st.o.CleanPercent < 0 {
+		return 0
+	}
+	_, size, live := st.segments.totals()
+	slack := 2 * st.o.Segment
+	over := float64(size - live - live/2 - slack)
+	if over <= 0 {
+		return 0
+	}
+	return 2 * min(over/float64(max(live/2, slack)), 1)
+}
+
 // Cleaning is the live blocks of one mostly dead segment. The engine moves them in small batches, which are not logged
 // since they change no contents:
 //
@@ -26,7 +46,8 @@ const cleanPercentUsual = 35
 type Cleaning struct {
 	Segment uint32
 	refs    []cleanRef
-	ready   int // refs[:ready] are prepared
+	ready   int   // refs[:ready] are prepared
+	moved   int64 // bytes of those that were moved
 }
 
 type cleanRef struct {
@@ -35,10 +56,14 @@ type cleanRef struct {
 	lvl  uint8
 	key  []byte
 	addr block.Address
+	size int
 }
 
 // Left returns the number of blocks that were not moved yet.
 func (c *Cleaning) Left() int { return len(c.refs) }
+
+// Moved returns the bytes of the blocks that were moved.
+func (c *Cleaning) Moved() int64 { return c.moved }
 
 // planStep is how many frames are looked up in one snapshot.
 const planStep = 256
@@ -57,7 +82,11 @@ func (st *Store) PlanCleaning(newest func() *Snapshot, stop func() bool) (*Clean
 	if s.ver < max(st.manifestVer.Load(), st.written.Load()) {
 		return nil, nil // frames of versions that s does not know would look dead
 	}
-	seg := st.pickSegment()
+	share := int64(st.o.CleanPercent)
+	if st.CleanShare() > 0 {
+		share = max(share, cleanPercentHard)
+	}
+	seg := st.pickSegment(share)
 	if seg == nil || stop() {
 		return nil, nil
 	}
@@ -85,7 +114,7 @@ func (st *Store) PlanCleaning(newest func() *Snapshot, stop func() bool) (*Clean
 			return err
 		}
 		found += int64(n)
-		c.refs = append(c.refs, cleanRef{f.Tree, f.Kind, f.Level, slices.Clone(f.Key), a})
+		c.refs = append(c.refs, cleanRef{f.Tree, f.Kind, f.Level, slices.Clone(f.Key), a, n})
 		return nil
 	})
 	if errors.Is(err, errCleanLater) {
@@ -142,11 +171,10 @@ func (l absentOK) LoadBlock(t TreeID, h *btree.Handle) (*btree.Block, error) {
 	return l.st.LoadBlock(t, h)
 }
 
-// pickSegment returns the segment to clean, or nil. One that was looked at is left alone until the next manifest.
-func (st *Store) pickSegment() (best *segment) {
+// pickSegment returns the segment to clean, the one with the smallest share of live bytes if that is below share per cent, or nil. One that was looked at is left alone until the next manifest.
+func (st *Store) pickSegment(share int64) (best *segment) {
 	st.segments.mu.RLock()
 	defer st.segments.mu.RUnlock()
-	share := int64(st.o.CleanPercent)
 	for no, seg := range st.segments.all {
 		if v, done := st.cleaned[no]; done && v >= st.manifestVer.Load() || seg.open || seg.unsynced || seg.live <= 0 {
 			continue
@@ -218,7 +246,11 @@ func (st *Store) Rewrite(s *Snapshot, c *Cleaning) (*Snapshot, error) {
 		if tr == nil {
 			continue
 		}
-		if root, ok := ap.ed.Rewrite(r.tree, tr.root, r.kind, r.key, r.addr); ok && root != tr.root {
+		root, ok := ap.ed.Rewrite(r.tree, tr.root, r.kind, r.key, r.addr)
+		if ok {
+			c.moved += int64(r.size)
+		}
+		if ok && root != tr.root {
 			next.roots.replace(ap.ed.Ver, r.tree, root)
 		}
 	}

@@ -27,6 +27,7 @@ type Store struct {
 	memLimit    atomic.Int64
 	evictPause  atomic.Int64
 	evictions   atomic.Uint64
+	wrote       atomic.Int64  // bytes of frames written to segments
 	evictVer    atomic.Uint64 // version at the last eviction
 
 	applier  applier // used by Apply only
@@ -175,6 +176,9 @@ type Stats struct {
 
 // Resident returns Stats.Resident, and Dirty Stats.Dirty, without the rest.
 func (st *Store) Resident() int64 { return st.books.resident.Load() }
+
+// Wrote returns the bytes of blocks that were written to segment files since Open.
+func (st *Store) Wrote() int64 { return st.wrote.Load() }
 
 // Dirty: see Resident.
 func (st *Store) Dirty() int64 { return st.books.dirty.Load() }

@@ -91,6 +91,7 @@ func (w *segmentWriter) flush() error {
 	}
 	w.off += int64(len(w.buf))
 	w.written += int64(len(w.buf))
+	w.st.wrote.Add(int64(len(w.buf)))
 	clear(w.inBuf)
 	w.buf, w.inBuf = w.buf[:0], w.inBuf[:0]
 	return nil
