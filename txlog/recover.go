@@ -189,27 +189,43 @@ func openSegment(fsys vfs.FS, dir string, number uint64) (*segment, error) {
 	return nil, bad
 }
 
-// rewrite writes the bytes between two positions again, as they are, and syncs them: what the last group does not say was
+// rewrite writes the groups between two positions again, as they are, and syncs them: what the last group does not say was
 // synced. When a sync has failed, the kernel may hold pages that are not on disk and take them for clean: they are read, and
-// another sync passes them over, unless they are written first.
+// another sync passes them over, unless they are written first. It may also let such pages go between two reads, so that the disk's
+// older bytes show: each group is verified as it is written, and all have to be there that were replayed.
 func (l *Local) rewrite(segs []*segment, from, to Position) error {
-	buf := make([]byte, len(zeros))
+	var win window
+	end := from // of the last group written
 	for _, s := range segs {
 		first, last := max(from, s.base+segmentHeader), min(to, s.end())
 		if first >= last {
 			continue
 		}
-		for at := first; at < last; at += Position(len(buf)) {
-			p := buf[:min(Position(len(buf)), last-at)]
-			if _, err := s.file.ReadAt(labelRead, p, int64(at-s.base)); err != nil {
-				return fmt.Errorf("read %s: %w", s.file.Name(), err)
+		for at := first; at < last; {
+			off := int64(at - s.base)
+			p, g, err := win.group(s, off)
+			if errors.Is(err, errNoGroup) || err == nil && at > from && end > from && g.prevEnd != end {
+				break // the rest of a segment, or what was lost: the end tells
 			}
-			if _, err := s.file.WriteAt(labelSegment, p, int64(at-s.base)); err != nil {
+			if err != nil {
 				return err
 			}
+			if _, err := s.file.WriteAt(labelSegment, p, off); err != nil {
+				return err
+			}
+			at += Position(len(p))
+			end = at
 		}
 		if err := s.file.Sync(labelSync); err != nil {
 			return err
+		}
+	}
+	if end >= to {
+		return nil
+	}
+	for _, s := range segs {
+		if end < s.end() {
+			return &CorruptError{File: s.file.Name(), Offset: int64(end - s.base), Reason: "a group that was read a moment ago does not verify any more: it is not on disk"}
 		}
 	}
 	return nil

@@ -125,3 +125,46 @@ func TestRestartAfterFailedSync(t *testing.T) {
 	wantSeqs(t, got, 1, 9)
 	must(t, l.Close())
 }
+
+// TestLostBehindFailedSync has the kernel let the pages of a failed sync go after they were replayed: the log must not be opened as if they were
+// on disk.
+func TestLostBehindFailedSync(t *testing.T) {
+	m := newMem(t)
+	f := &forgetful{FS: m, files: map[string]*forgetfulFile{}}
+	o := Options{FS: f, Dir: dir}
+	l, _, err := reopen(t, o, 0)
+	must(t, err)
+	for i := Seq(1); i <= 3; i++ {
+		add(t, l, i, 100)
+		must(t, l.Wait(i, nil))
+	}
+	f.mu.Lock()
+	f.fail = true
+	f.mu.Unlock()
+	add(t, l, 4, 100)
+	if err := l.Wait(4, nil); err == nil {
+		t.Fatal("the sync did not fail")
+	}
+	_ = l.Close()
+	f.mu.Lock()
+	f.fail = false
+	f.mu.Unlock()
+	_, err = OpenLocal(o, 0, func(_ Position, e Entry) error {
+		if e.Seq == 4 {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			for _, w := range f.files {
+				clear(w.cache)
+			}
+		}
+		return nil
+	})
+	var lost *CorruptError
+	if !errors.As(err, &lost) || lost.Offset == 0 {
+		t.Fatalf("opened with %v, though entry 4 was replayed and is not on disk", err)
+	}
+	l, got, err := reopen(t, o, 0) // what is on disk is a whole log
+	must(t, err)
+	wantSeqs(t, got, 1, 3)
+	must(t, l.Close())
+}
