@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -50,6 +51,7 @@ func (g *Group) propose() {
 		if gather {
 			time.Sleep(gatherFor)
 		}
+		letOthersCome(g.gathered)
 		g.proposing.Lock()
 		p := g.proposeOne()
 		g.proposing.Unlock()
@@ -64,6 +66,33 @@ func (g *Group) propose() {
 		}
 		g.results <- p
 	}
+}
+
+// yieldFor bounds how long letOthersCome waits, yieldBatch is the size of a batch that waits for nobody.
+const (
+	yieldFor   = 2 * time.Millisecond
+	yieldBatch = 64 << 10
+)
+
+// letOthersCome lets goroutines run that can, as long as what waits grows: on busy processors more share a batch then, on idle ones nothing is
+// waited for. waiting tells how many wait, and whether they are enough.
+func letOthersCome(waiting func() (n int, enough bool)) {
+	end := time.Now().Add(yieldFor)
+	for last := -1; ; {
+		n, enough := waiting()
+		if n == last || enough || time.Now().After(end) {
+			return
+		}
+		last = n
+		runtime.Gosched()
+	}
+}
+
+// gathered tells how many entries wait to be proposed, and whether they fill a batch.
+func (g *Group) gathered() (n int, full bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.queued, len(g.pending) != 1 || len(g.pending[0]) > yieldBatch
 }
 
 // isSmall tells whether what waits is fewer entries than a share of the last batch. A batch costs a sync and messages on every node whatever

@@ -48,11 +48,13 @@ func (v *verifier) ask(verify func() error) error {
 // the one that asked first is not kept.
 func (v *verifier) run(verify func() error) {
 	v.mu.Lock()
-	if v.next.size*2 < v.last { // those whose reads have just been answered are about to come again
-		v.mu.Unlock()
+	few := v.next.size*2 < v.last
+	v.mu.Unlock()
+	if few { // those whose reads have just been answered are about to come again
 		time.Sleep(gatherFor)
-		v.mu.Lock()
 	}
+	letOthersCome(v.asking)
+	v.mu.Lock()
 	r := v.next
 	v.next = nil
 	v.mu.Unlock()
@@ -66,6 +68,13 @@ func (v *verifier) run(verify func() error) {
 		go v.run(verify)
 	}
 	close(r.done)
+}
+
+// asking tells how many wait for the next round.
+func (v *verifier) asking() (n int, enough bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.next.size, false
 }
 
 // Verify returns when the node is known to have led the group at a moment after the call: what the database shows then is

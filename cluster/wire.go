@@ -210,7 +210,10 @@ func (n *Node) serve(nc net.Conn) {
 	_ = nc.SetDeadline(time.Time{})
 	switch h.For {
 	case forRaft:
-		if l := n.layerOf(h.Group); l != nil && h.To == n.file.Instance {
+		if h.To != n.file.Instance {
+			break
+		}
+		if l := n.awaitLayer(h.Group); l != nil {
 			l.deliver(n.watch(nc, h.Group, h.From))
 			return
 		}
@@ -225,6 +228,23 @@ func (n *Node) serve(nc net.Conn) {
 		n.answer(nc)
 	}
 	nc.Close()
+}
+
+// layerPatience is how long a connection waits for a group that is not open here: a leader's first comes before a new member knows of it.
+const layerPatience = 2 * time.Second
+
+// awaitLayer returns a group's layer, nil when it is not there in time.
+func (n *Node) awaitLayer(group uint32) *layer {
+	for end := time.Now().Add(layerPatience); ; {
+		if l := n.layerOf(group); l != nil || time.Now().After(end) {
+			return l
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-n.stop:
+			return nil
+		}
+	}
 }
 
 func clientAddr(s string) net.Addr {

@@ -22,6 +22,9 @@ const keepFreeUsual = 64 << 20
 // ErrNoDatabase is returned for a database that does not exist.
 var ErrNoDatabase = errors.New("database does not exist")
 
+// ErrClosed is returned by an engine that is closed, or is being closed.
+var ErrClosed = errors.New("engine is closed")
+
 // Engine is an open data folder. Use Open.
 type Engine struct {
 	o        Options
@@ -204,7 +207,7 @@ func (e *Engine) CreateDatabase(name string, oid uint32) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return errors.New("engine is closed")
+		return ErrClosed
 	}
 	if e.byName[name] != nil {
 		return sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", name)

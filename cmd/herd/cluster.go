@@ -54,7 +54,7 @@ func credentials(c *conf.Config) cluster.Credentials {
 // startNode lets the node do its work. The one that begins the cluster makes the first databases.
 func (in *instance) startNode() error {
 	in.node.Start(cluster.Hooks{
-		Create:  in.engine.CreateDatabase,
+		Create:  in.createReplica,
 		Drop:    in.sessions.DropReplica,
 		Listed:  in.sessions.Listed,
 		Unlist:  in.sessions.Unlist,
@@ -81,6 +81,15 @@ func (in *instance) startNode() error {
 		return err
 	}
 	return in.node.Founded()
+}
+
+// createReplica makes an empty replica of a database of the cluster. A server that stops need not.
+func (in *instance) createReplica(name string, oid uint32) error {
+	err := in.engine.CreateDatabase(name, oid)
+	if errors.Is(err, engine.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 // lead puts in order what the last leader of a database may have left.
