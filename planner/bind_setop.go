@@ -96,7 +96,7 @@ func (s *scope) recursiveColumns(rec *withItem, left *setTree) error {
 	names := outputColumns(leaf.query)
 	cols := make([]plan.Column, len(left.cols))
 	for i, t := range left.cols {
-		rec.locs = append(rec.locs, t.Loc)
+		rec.locs = append(rec.locs, exprLoc(left.colExpr(i)))
 		if t.Type == types.UnknownOID {
 			t.Type, t.Typmod, t.Collation = types.TextOID, -1, types.DefaultCollationOID
 		}

@@ -216,11 +216,12 @@ func (s *scope) frameOffset(w *plan.Window, bound ast.FrameBound) (plan.Expr, ty
 	key := w.OrderBy[0].Expr.T().Type
 	fn, offType := b.inRange(key, e.T().Type)
 	if fn == 0 {
-		ce := b.errorAt(exprLoc(e), sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s", b.typeName(key), b.typeName(e.T().Type))
-		if offType != 0 {
-			ce.WithHint("Cast the offset value to an appropriate type.")
+		const what = "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s"
+		if offType == 0 {
+			return nil, 0, b.errorAt(exprLoc(e), sqlerr.FeatureNotSupported, what, b.typeName(key))
 		}
-		return nil, 0, ce
+		return nil, 0, b.errorAt(exprLoc(e), sqlerr.FeatureNotSupported, what+" and offset type %s", b.typeName(key), b.typeName(e.T().Type)).
+			WithHint("Cast the offset value to an appropriate type.")
 	}
 	r, err := b.coerceTo(e, offType, -1, coerceImplicit, plan.FormImplicitCast, -1)
 	if err != nil {

@@ -84,6 +84,11 @@ func (s *scope) bindCTE(it *withItem) error {
 	if err != nil {
 		return err
 	}
+	if it.self {
+		if err := s.plainRecursion(it.def.Query); err != nil {
+			return err
+		}
+	}
 	if q.Command != plan.CmdSelect && len(q.Returning) == 0 {
 		q.Returning = nil
 	}
@@ -102,6 +107,28 @@ func (s *scope) bindCTE(it *withItem) error {
 	}
 	it.state = 2
 	s.q.CTEs = append(s.q.CTEs, it.cte)
+	return nil
+}
+
+// plainRecursion refuses what a recursive query cannot have as a whole.
+func (s *scope) plainRecursion(st ast.Stmt) error {
+	sel, ok := st.(*ast.Select)
+	if !ok {
+		return nil
+	}
+	refuse := func(at ast.Node, what string) error {
+		return s.b.errorAt(int(at.Pos()), sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", what)
+	}
+	switch {
+	case len(sel.OrderBy) > 0:
+		return refuse(sel.OrderBy[0].Expr, "ORDER BY")
+	case sel.Offset != nil:
+		return refuse(sel.Offset, "OFFSET")
+	case sel.Limit != nil:
+		return refuse(sel.Limit, "LIMIT")
+	case len(sel.Locking) > 0:
+		return refuse(sel.Locking[0], "FOR UPDATE/SHARE")
+	}
 	return nil
 }
 

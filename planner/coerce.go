@@ -452,6 +452,9 @@ func (b *binder) coerceRecord(e plan.Expr, target types.OID, ctx coercion, form 
 		return &plan.CoerceViaIO{Typed: plan.Typed{Type: base, Typmod: -1, Loc: loc}, Arg: e, Form: form}, nil
 	}
 	out := &plan.RowExpr{Typed: plan.Typed{Type: base, Typmod: -1, Loc: loc}}
+	if loc < 0 {
+		loc = exprLoc(e)
+	}
 	i := 0
 	for _, c := range cols {
 		if c.Name == "" {

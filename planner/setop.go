@@ -278,12 +278,6 @@ func (r *root) recursive(c *plan.CTE) (plan.Node, error) {
 	if s == nil || s.Kind != plan.Union || len(s.Args) != 2 {
 		return nil, sqlerr.New(sqlerr.InvalidRecursion, "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", c.Name)
 	}
-	if len(q.OrderBy) > 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ORDER BY in a recursive query is not implemented")
-	}
-	if q.Limit != nil || q.Offset != nil {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "LIMIT in a recursive query is not implemented")
-	}
 	init, err := r.setNode(s.Args[0], 0)
 	if err != nil {
 		return nil, err

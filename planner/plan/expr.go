@@ -107,7 +107,8 @@ type CoerceToDomain struct {
 	Typed
 	Arg     Expr
 	Form    CallForm
-	Name    string      // the domain's name, for messages
+	Schema  string // the domain's schema and name, for messages
+	Name    string
 	NotNull bool        // the domain is NOT NULL
 	Checks  []CheckExpr // conditions over CaseTest, in name order
 }

@@ -432,7 +432,7 @@ func (b *alterBuild) typeUsers(col *catalog.Column) error {
 		case catalog.ClassAttrDef:
 			for i := range b.rel.Columns {
 				if g := &b.rel.Columns[i]; g.DefaultOID == d.OID && g.Generated != "" && g.Num != col.Num {
-					return sqlerr.New(sqlerr.SyntaxError, "cannot alter type of a column used by a generated column").
+					return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a generated column").
 						WithDetail("Column \"%s\" is used by generated column \"%s\".", col.Name, g.Name)
 				}
 			}
@@ -446,7 +446,7 @@ func (b *alterBuild) transform(c *ast.AlterCmd, col, to *catalog.Column) (plan.E
 	x := b.x
 	if c.Expr != nil {
 		if col.Generated != "" {
-			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "cannot specify USING when altering type of generated column").WithDetail("Column \"%s\" is a generated column.", col.Name)
+			return nil, sqlerr.New(sqlerr.InvalidColumnDefinition, "cannot specify USING when altering type of generated column").WithDetail("Column \"%s\" is a generated column.", col.Name)
 		}
 		return x.bindExpr(b.old, c.Expr, planner.UseTransform, to)
 	}

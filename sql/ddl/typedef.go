@@ -367,7 +367,8 @@ func (x *executor) domainColumn(rel *catalog.Relation, t *catalog.Type) error {
 				continue
 			}
 			if t.NotNull && vals[i].Null {
-				return sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of table \"%s\" contains null values", rel.Columns[i].Name, rel.Name)
+				return sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of table \"%s\" contains null values", rel.Columns[i].Name, rel.Name).
+					WithTable(x.schemaName(rel.Schema), rel.Name).WithColumn(rel.Columns[i].Name)
 			}
 			if len(list) == 0 {
 				continue
@@ -378,7 +379,8 @@ func (x *executor) domainColumn(rel *catalog.Relation, t *catalog.Type) error {
 			}
 			for _, v := range out {
 				if !v.Null && !v.Bool() {
-					return sqlerr.New(sqlerr.CheckViolation, "column \"%s\" of table \"%s\" contains values that violate the new constraint", rel.Columns[i].Name, rel.Name)
+					return sqlerr.New(sqlerr.CheckViolation, "column \"%s\" of table \"%s\" contains values that violate the new constraint", rel.Columns[i].Name, rel.Name).
+						WithTable(x.schemaName(rel.Schema), rel.Name).WithColumn(rel.Columns[i].Name)
 				}
 			}
 		}

@@ -133,6 +133,7 @@ func (p *arrayCoerceProg) cast(f *frame, a types.Array) ([]byte, error) {
 // domainProg checks a domain's constraints.
 type domainProg struct {
 	arg     program
+	schema  string
 	name    string
 	notNull bool
 	checks  []program
@@ -144,7 +145,7 @@ func (c *compiler) domain(e *plan.CoerceToDomain) (program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &domainProg{arg: arg, name: e.Name, notNull: e.NotNull}
+	p := &domainProg{arg: arg, schema: e.Schema, name: e.Name, notNull: e.NotNull}
 	for _, ch := range e.Checks {
 		x, err := c.compile(ch.Expr)
 		if err != nil {
@@ -163,7 +164,7 @@ func (p *domainProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
 	if p.notNull && v.HasNulls {
 		each(f.n, sel, func(i int) {
 			if err == nil && v.IsNull(i) {
-				err = sqlerr.New(sqlerr.NotNullViolation, "domain %s does not allow null values", p.name).WithType("", p.name)
+				err = sqlerr.New(sqlerr.NotNullViolation, "domain %s does not allow null values", p.name).WithType(p.schema, p.name)
 			}
 		})
 		if err != nil {
@@ -181,7 +182,7 @@ func (p *domainProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
 		each(f.n, sel, func(i int) {
 			if err == nil && !b.IsNull(i) && !b.Bool[b.At(i)] {
 				err = sqlerr.New(sqlerr.CheckViolation, "value for domain %s violates check constraint \"%s\"", p.name, p.names[k]).
-					WithType("", p.name).WithConstraint(p.names[k])
+					WithType(p.schema, p.name).WithConstraint(p.names[k])
 			}
 		})
 		if err != nil {

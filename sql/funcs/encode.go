@@ -296,7 +296,7 @@ func unistr(r *row) error {
 		c := rune(v)
 		switch {
 		case c == 0 || c > 0x10FFFF:
-			return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode code point: %04X", v)
+			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid Unicode code point: %04X", v)
 		case high != 0:
 			if c < 0xDC00 || c > 0xDFFF {
 				return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode surrogate pair")

@@ -246,7 +246,7 @@ func (c *Ctx) populateFields(ci *CallInfo, arg types.Datum, name string) ([]json
 		return ci.listedFields(), nil
 	}
 	if ci.ArgTypes[0] != types.RecordOID {
-		return nil, invalidParam("first argument of %s must be a row type", name)
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "first argument of %s must be a row type", name)
 	}
 	return nil, errRowType(name)
 }

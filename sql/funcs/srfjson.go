@@ -143,8 +143,14 @@ func jsonRecords(c *Ctx, ci *CallInfo, name string, set bool, text []byte) (SetF
 	}
 	fields := ci.listedFields()
 	row := func(obj []byte, i int, out []*vec.Vector) error {
-		if json.KindOf(obj) != json.Object {
+		switch kind := json.KindOf(obj); {
+		case kind == json.Object:
+		case set:
 			return invalidParam("argument of %s must be an array of objects", name)
+		case kind == json.Array:
+			return invalidParam("cannot call populate_composite on an array")
+		default:
+			return invalidParam("cannot call populate_composite on a scalar")
 		}
 		vals, err := c.populate(fields, nil, obj)
 		if err != nil {

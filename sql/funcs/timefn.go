@@ -318,7 +318,7 @@ func makeDate(y, m, d int64, adjusted bool) (int64, error) {
 	if y < 0 {
 		year = y + 1
 	}
-	if y == 0 || m < 1 || m > 12 || d < 1 || y > 5874898 || y < -4714 || d > int64(datetime.DaysInMonth(int(year), int(m))) {
+	if y == 0 || y == math.MinInt32 || m < 1 || m > 12 || d < 1 || d > int64(datetime.DaysInMonth(int(year), int(m))) {
 		if !adjusted || y == math.MinInt32 { // the least year does not survive PostgreSQL's change of sign
 			year = y
 		}

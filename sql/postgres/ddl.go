@@ -13,7 +13,7 @@ func (c *converter) createView(s *pg.ViewStmt) ast.Stmt {
 	}
 	out.View, out.Persistence = c.targetRelation(s.View, "CREATE VIEW")
 	if q, ok := s.Query.GetNode().(*pg.Node_SelectStmt); ok && q.SelectStmt.IntoClause != nil {
-		c.fail(sqlerr.New(sqlerr.SyntaxError, "views must not contain SELECT INTO"))
+		c.fail(sqlerr.New(sqlerr.FeatureNotSupported, "views must not contain SELECT INTO"))
 		return nil
 	}
 	out.Query = c.subquery(s.Query)

@@ -198,7 +198,10 @@ func codeOf(message string) sqlerr.Code {
 	case strings.Contains(message, "not implemented"), strings.Contains(message, "not supported"),
 		strings.Contains(message, "not yet implemented"), strings.Contains(message, "cannot be marked"):
 		return sqlerr.FeatureNotSupported
-	case strings.HasPrefix(message, "precision for type"), strings.HasPrefix(message, "precision for "):
+	case strings.HasPrefix(message, "CREATE SCHEMA IF NOT EXISTS cannot"), strings.HasPrefix(message, "a column list with SET "):
+		return sqlerr.FeatureNotSupported
+	case strings.HasPrefix(message, "precision for "), strings.HasPrefix(message, "column number must be in range"),
+		strings.HasPrefix(message, "unrecognized partitioning strategy"):
 		return sqlerr.InvalidParameterValue
 	case strings.HasPrefix(message, "role name \""):
 		return sqlerr.ReservedName

@@ -78,7 +78,7 @@ func (s *Session) bindEnv(text string) (*planner.BindEnv, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &planner.BindEnv{Text: text, Path: path, Database: s.db.OID(), Role: s.user.OID, IO: &s.io, ParseQuery: parseStored, ParseExpr: postgres.ParseExpr,
+	return &planner.BindEnv{Text: text, Path: path, Database: s.db.OID(), DatabaseName: s.info.Database, Role: s.user.OID, IO: &s.io, ParseQuery: parseStored, ParseExpr: postgres.ParseExpr,
 		EvalConst: s.evalConst, Settings: s.optimizerSettings(), Checked: !s.superuser}, nil
 }
 

@@ -2,7 +2,6 @@ package session
 
 import (
 	"slices"
-	"strings"
 
 	"herd/planner/plan"
 	"herd/sql/catalog"
@@ -202,14 +201,4 @@ func columnsGranted(cat catalog.Reader, rel *catalog.Relation, role types.OID, n
 	}
 	// System columns have no rights of their own.
 	return len(cols) > 0 && !slices.ContainsFunc(cols, func(n int16) bool { return n < 0 }), nil
-}
-
-// privilegeBits reads one word of a has_..._privilege argument; WITH GRANT OPTION asks for the same right here.
-func privilegeBits(word string) (catalog.Privileges, bool) {
-	word = strings.ToUpper(strings.TrimSpace(word))
-	word = strings.TrimSuffix(word, " WITH GRANT OPTION")
-	p, ok := map[string]catalog.Privileges{"SELECT": catalog.PrivSelect, "INSERT": catalog.PrivInsert, "UPDATE": catalog.PrivUpdate,
-		"DELETE": catalog.PrivDelete, "TRUNCATE": catalog.PrivTruncate, "REFERENCES": catalog.PrivReferences, "TRIGGER": catalog.PrivTrigger,
-		"USAGE": catalog.PrivUsage}[word]
-	return p, ok
 }

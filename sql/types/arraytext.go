@@ -189,6 +189,12 @@ func (p *arrayParser) level(depth int) error {
 				return err
 			}
 		} else {
+			if n > 0 && p.ndim > depth+1 { // beside a sub-array
+				if c := p.s[p.i]; c == '\\' || c == '}' || c == p.delim {
+					return p.unexpected(c)
+				}
+				return p.strayElement()
+			}
 			if p.ndim != 0 && p.ndim != depth+1 {
 				return malformed(p.text).WithDetail("Multidimensional arrays must have sub-arrays with matching dimensions.")
 			}
@@ -209,12 +215,16 @@ func (p *arrayParser) level(depth int) error {
 			p.i++
 			return p.close(depth, n)
 		default:
-			if c == '"' || c == '{' {
+			if c == '{' || c == '\\' {
 				return p.unexpected(c)
 			}
-			return malformed(p.text).WithDetail("Unexpected array element.")
+			return p.strayElement()
 		}
 	}
+}
+
+func (p *arrayParser) strayElement() error {
+	return malformed(p.text).WithDetail("Unexpected array element.")
 }
 
 func (p *arrayParser) close(depth, n int) error {
@@ -254,8 +264,11 @@ func (p *arrayParser) element() error {
 		if c == p.delim || c == '}' {
 			break
 		}
-		if c == '{' || c == '"' {
+		if c == '{' {
 			return p.unexpected(c)
+		}
+		if c == '"' {
+			return p.strayElement()
 		}
 		if c == '\\' {
 			if p.i++; p.i >= len(p.s) {

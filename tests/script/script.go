@@ -55,7 +55,9 @@ func Output(t *testing.T, url, script string) string {
 				}
 				fmt.Fprintf(&out, "  %s\n", strings.ReplaceAll(strings.Join(cells, " | "), "\n", "\n  "))
 			}
-			fmt.Fprintf(&out, "%s\n", r.CommandTag)
+			if r.Err == nil || len(r.Rows) > 0 { // whether columns are described before an error depends on when an expression is computed
+				fmt.Fprintf(&out, "%s\n", r.CommandTag)
+			}
 		}
 	}
 	for line := range strings.Lines(script) {
@@ -84,10 +86,31 @@ func all(r *pgconn.MultiResultReader, out *strings.Builder) []*pgconn.Result {
 		if e.Position != 0 {
 			fmt.Fprintf(out, "  at %d\n", e.Position)
 		}
+		out.WriteString(fields(e))
 	} else if err != nil {
 		fmt.Fprintf(out, "FAILED %v\n", err)
 	}
 	return list
+}
+
+// fields shows what an error says in the fields that clients read instead of its text. The schema of temporary tables has
+// a number that differs from server to server.
+func fields(e *pgconn.PgError) string {
+	schema := e.SchemaName
+	if strings.HasPrefix(schema, "pg_temp_") {
+		schema = "pg_temp_N"
+	}
+	var out strings.Builder
+	for _, f := range []struct{ name, value string }{{"schema", schema}, {"table", e.TableName}, {"column", e.ColumnName},
+		{"data type", e.DataTypeName}, {"constraint", e.ConstraintName}} {
+		if f.value != "" {
+			fmt.Fprintf(&out, "  %s: %s\n", f.name, f.value)
+		}
+	}
+	if e.InternalQuery != "" {
+		fmt.Fprintf(&out, "  in %s\n", e.InternalQuery)
+	}
+	return out.String()
 }
 
 func indent(s string) string {
@@ -99,7 +122,7 @@ func indent(s string) string {
 
 // Run runs the scripts that pattern names on herd; the wanted output beside them (.out) is what PostgreSQL 15 answers.
 // With HERD_SCRIPT_PEER=postgres they run on a PostgreSQL, which with -rewrite makes the wanted output. Each script has a
-// database of its own.
+// database of its own. HERD_SCRIPT_GOT names a folder for the whole outputs.
 func Run(t *testing.T, pattern string) {
 	t.Helper()
 	if testing.Short() {
@@ -127,6 +150,11 @@ func Run(t *testing.T, pattern string) {
 				t.Fatal(err)
 			}
 			got := Output(t, Database(t, url, "script_"+name), string(script))
+			if dir := os.Getenv("HERD_SCRIPT_GOT"); dir != "" {
+				if err := os.WriteFile(filepath.Join(dir, name+".got"), []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
 			golden.Check(t, strings.TrimSuffix(f, ".sql")+".out", got)
 		})
 	}

@@ -157,7 +157,7 @@ func (p *parts) dateField(f field, c *Config, prefix *wordKind, timeOnly bool) f
 func (p *parts) namedZone(f field) fault {
 	z, err := LoadZone(f.raw)
 	if err != nil {
-		p.zoneName = f.raw
+		p.zoneName = strings.ToLower(f.raw)
 		return badZone
 	}
 	p.zone = z

@@ -111,11 +111,7 @@ func (p *parser) array() (*Value, error) {
 		p.i++
 		return out, nil
 	}
-	for first := true; ; first = false {
-		p.space()
-		if first && p.i < len(p.s) && (p.s[p.i] == ',' || p.s[p.i] == '}' || p.s[p.i] == ':') {
-			return nil, p.expected("array element or \"]\"")
-		}
+	for {
 		v, err := p.value()
 		if err != nil {
 			return nil, err
