@@ -175,18 +175,29 @@ func (b *alterBuild) flush() error {
 	return b.reload()
 }
 
-// checkOld looks for nulls in columns that must have none before the rows are written in the order of a key over them.
+// checkOld looks for nulls in columns that must have none before the rows are written in the order of a key over them. What it has
+// checked need not be checked again.
 func (b *alterBuild) checkOld(view storage.View) error {
-	var attnos []int16
+	var attnos, left []int16
 	for _, n := range b.notNull {
-		if int(n) <= len(b.old.Columns) && b.computed[n] == nil {
+		switch {
+		case int(n) > len(b.old.Columns) || b.computed[n] != nil || b.rel.Columns[n-1].Generated != "":
+			left = append(left, n)
+		case !b.old.Columns[n-1].NotNull:
 			attnos = append(attnos, n)
 		}
 	}
+	b.notNull = left
 	if len(attnos) == 0 {
 		return nil
 	}
-	return b.x.scanView(view, b.old, func(_ []byte, vals []types.Datum) error { return b.x.nulls(b.rel, attnos, vals) })
+	d := newRowDecoder(view, b.old)
+	return b.x.scanRaw(view, b.old, func(_, r []byte) error {
+		if err := d.some(r, attnos); err != nil {
+			return err
+		}
+		return b.x.nulls(b.rel, attnos, d.vals)
+	})
 }
 
 // verifyRows checks constraints that are new for existing rows.
@@ -235,6 +246,9 @@ func (b *alterBuild) rowChange(stored *catalog.Relation) (func([]types.Datum) ([
 	second, err := x.rowExprs(gens)
 	if err != nil {
 		return nil, err
+	}
+	if len(list) == 0 && len(gens) == 0 {
+		return nil, nil
 	}
 	out := make([]types.Datum, len(stored.Columns))
 	return func(vals []types.Datum) ([]types.Datum, error) {

@@ -25,7 +25,8 @@
 //	constraint.go  PRIMARY KEY, UNIQUE, CHECK
 //	foreignkey.go  FOREIGN KEY
 //	index.go       CREATE INDEX
-//	rows.go        scans, rewrites, backfills, checks of existing rows
+//	rows.go        scans and checks of existing rows; rewrite.go: rows written again
+//	indexbuild.go  entries of a new index; buildindex.go: beside writers
 //	slots.go       bound expressions over rows
 //	alter.go       ALTER TABLE
 //	altercolumn.go its column subcommands

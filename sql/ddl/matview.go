@@ -68,17 +68,11 @@ func (x *executor) fill(id types.OID) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	w := &rowWriter{x: x, rel: rel}
-	for _, ix := range rel.Indexes {
-		if ix.State == catalog.IndexInvalid {
-			continue
-		}
-		b, err := x.indexBuild(rel, ix)
-		if err != nil {
-			return 0, err
-		}
-		w.builds = append(w.builds, b)
+	w, err := x.rowWriter(rel)
+	if err != nil {
+		return 0, err
 	}
+	defer w.close()
 	var n int64
 	vals := make([]types.Datum, len(rel.Columns))
 	err = x.Rows(st, func(row []types.Datum) error {
@@ -86,6 +80,9 @@ func (x *executor) fill(id types.OID) (int64, error) {
 		copy(vals, row)
 		return w.write(vals)
 	})
+	if err == nil {
+		err = w.finish()
+	}
 	return n, err
 }
 

@@ -1,13 +1,11 @@
 package ddl
 
 import (
-	"bytes"
-	"encoding/binary"
-
 	"herd/planner"
 	"herd/planner/plan"
 	"herd/sql/catalog"
 	"herd/sql/exec"
+	"herd/sql/row"
 	"herd/sql/sqlerr"
 	"herd/sql/types"
 	"herd/storage"
@@ -30,25 +28,63 @@ func (x *executor) hold(view storage.View) func() {
 
 // scanView is scan over a view that was taken, and is held, by the caller.
 func (x *executor) scanView(view storage.View, rel *catalog.Relation, f func(key []byte, vals []types.Datum) error) error {
-	vals := make([]types.Datum, len(rel.Columns))
-	large := exec.NewLargeReader(view, rel)
+	d := newRowDecoder(view, rel)
+	return x.scanRaw(view, rel, func(key, row []byte) error {
+		if err := d.all(row); err != nil {
+			return err
+		}
+		return f(key, d.vals)
+	})
+}
+
+// scanRaw calls f for every stored row of a table.
+func (x *executor) scanRaw(view storage.View, rel *catalog.Relation, f func(key, row []byte) error) error {
 	var c storage.Cursor
 	c.Init(view, rel.TreeID, nil, nil, false)
 	defer c.Close()
 	for n := 0; c.Next(); n++ {
-		if n%1000 == 0 && x.Exec.Interrupt != nil {
-			if err := x.Exec.Interrupt(); err != nil {
-				return err
-			}
-		}
-		if err := rel.Layout().DecodeAll(vals, c.Value(), large); err != nil {
+		if err := x.interrupted(n); err != nil {
 			return err
 		}
-		if err := f(c.Key(), vals); err != nil {
+		if err := f(c.Key(), c.Value()); err != nil {
 			return err
 		}
 	}
 	return c.Err()
+}
+
+// interrupted asks every 1,000th time whether the statement is to end.
+func (x *executor) interrupted(n int) error {
+	if n%1000 != 0 || x.Exec.Interrupt == nil {
+		return nil
+	}
+	return x.Exec.Interrupt()
+}
+
+// rowDecoder decodes rows of a table, one at a time.
+type rowDecoder struct {
+	layout *row.Layout
+	large  row.LargeReader
+	vals   []types.Datum
+}
+
+func newRowDecoder(view storage.View, rel *catalog.Relation) *rowDecoder {
+	return &rowDecoder{rel.Layout(), exec.NewLargeReader(view, rel), make([]types.Datum, len(rel.Columns))}
+}
+
+func (d *rowDecoder) all(r []byte) error {
+	d.vals = d.vals[:d.layout.NumColumns()]
+	return d.layout.DecodeAll(d.vals, r, d.large)
+}
+
+// some decodes only the columns with these attribute numbers.
+func (d *rowDecoder) some(r []byte, attnos []int16) (err error) {
+	for _, n := range attnos {
+		if d.vals[n-1], err = d.layout.Decode(r, int(n-1), d.large); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rowExprs evaluates bound expressions over a relation's rows.
@@ -71,252 +107,6 @@ func (x *executor) rowExprs(list []plan.Expr) (*rowExprs, error) {
 }
 
 func (r *rowExprs) row(vals []types.Datum) ([]types.Datum, error) { return r.ev.Row(r.x.Exec, vals) }
-
-// indexBuild makes the entries of one index.
-type indexBuild struct {
-	x     *executor
-	rel   *catalog.Relation
-	ix    *catalog.Index
-	exprs *rowExprs // expressions of keys in order, then the predicate; nil without any
-	at    []int     // for each key its place among the expressions, -1 for a column
-	pred  bool
-	vals  []types.Datum
-	key   []byte
-}
-
-func (x *executor) indexBuild(rel *catalog.Relation, ix *catalog.Index) (*indexBuild, error) {
-	b := &indexBuild{x: x, rel: rel, ix: ix, vals: make([]types.Datum, len(ix.Keys)), at: make([]int, len(ix.Keys))}
-	var list []plan.Expr
-	for i, k := range ix.Keys {
-		b.at[i] = -1
-		if k.Attno > 0 {
-			continue
-		}
-		e, err := x.bindStored(rel, k.Expr, planner.UseIndexExpr)
-		if err != nil {
-			return nil, err
-		}
-		b.at[i] = len(list)
-		list = append(list, e)
-	}
-	if ix.Pred != "" {
-		e, err := x.bindStored(rel, ix.Pred, planner.UseIndexPred)
-		if err != nil {
-			return nil, err
-		}
-		b.pred = true
-		list = append(list, e)
-	}
-	if len(list) == 0 {
-		return b, nil
-	}
-	var err error
-	b.exprs, err = x.rowExprs(list)
-	return b, err
-}
-
-// entry computes the key of one row's entry; ok is false when the index has none for it. It is valid until the next call.
-func (b *indexBuild) entry(rowKey []byte, vals []types.Datum) (key []byte, enforced, ok bool, err error) {
-	var ex []types.Datum
-	if b.exprs != nil {
-		if ex, err = b.exprs.row(vals); err != nil {
-			return nil, false, false, err
-		}
-		if p := ex[len(ex)-1]; b.pred && (p.Null || !p.Bool()) {
-			return nil, false, false, nil
-		}
-	}
-	for i, k := range b.ix.Keys {
-		if b.at[i] >= 0 {
-			b.vals[i] = ex[b.at[i]]
-		} else {
-			b.vals[i] = vals[k.Attno-1]
-		}
-	}
-	b.key, enforced = exec.IndexEntry(b.key[:0], b.rel, b.ix, b.vals, rowKey)
-	return b.key, enforced, true, nil
-}
-
-// add writes the entry of one row, if the index has one.
-func (b *indexBuild) add(rowKey []byte, vals []types.Datum) error {
-	key, enforced, ok, err := b.entry(rowKey, vals)
-	if err != nil || !ok {
-		return err
-	}
-	if b.ix.Unique {
-		dup, err := b.taken(key, enforced, rowKey)
-		if err != nil {
-			return err
-		}
-		if dup {
-			return b.x.duplicated(b.rel, b.ix, b.vals)
-		}
-	}
-	return b.x.Tx.Put(b.ix.Tree, key, rowKey)
-}
-
-// taken says whether another row has the key. Entries of a deferrable index end in the row key.
-func (b *indexBuild) taken(key []byte, enforced bool, rowKey []byte) (bool, error) {
-	if enforced {
-		_, found, err := b.x.Tx.NewestGet(b.ix.Tree, key)
-		return found, err
-	}
-	if !b.ix.Deferrable || hasNull(b.vals) && !b.ix.NullsNotDistinct {
-		return false, nil
-	}
-	view := b.x.Tx.Newest()
-	prefix := key[:len(key)-len(rowKey)]
-	var c storage.Cursor
-	c.Init(view, b.ix.Tree, prefix, nil, false)
-	defer c.Close()
-	found := c.Next() && bytes.HasPrefix(c.Key(), prefix)
-	return found, c.Err()
-}
-
-func hasNull(vals []types.Datum) bool {
-	for _, v := range vals {
-		if v.Null {
-			return true
-		}
-	}
-	return false
-}
-
-// duplicated is the error about two rows with one key.
-func (x *executor) duplicated(rel *catalog.Relation, ix *catalog.Index, vals []types.Datum) error {
-	e := sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", ix.Name)
-	e.Detail = "Key " + x.keyText(rel, ix, vals) + " is duplicated."
-	return e.WithTable(x.schemaName(rel.Schema), rel.Name).WithConstraint(ix.Name)
-}
-
-// keyText shows the columns and values of an index key: (a, b)=(1, x).
-func (x *executor) keyText(rel *catalog.Relation, ix *catalog.Index, vals []types.Datum) string {
-	names, values := "", ""
-	for i, k := range ix.Keys {
-		if i > 0 {
-			names, values = names+", ", values+", "
-		}
-		typ := k.Type
-		if c := rel.Column(k.Attno); c != nil {
-			names, typ = names+catalog.QuoteIdent(c.Name), c.Type
-		} else {
-			names += k.Expr
-		}
-		values += x.valueText(typ, vals[i])
-	}
-	return "(" + names + ")=(" + values + ")"
-}
-
-func (x *executor) valueText(typ types.OID, v types.Datum) string {
-	if v.Null {
-		return "null"
-	}
-	return string(types.Output(x.Bind.IO, nil, typ, v))
-}
-
-// backfill makes the entries of a new index.
-func (x *executor) backfill(rel *catalog.Relation, ix *catalog.Index) error {
-	b, err := x.indexBuild(rel, ix)
-	if err != nil {
-		return err
-	}
-	rows := int64(0)
-	return x.scan(rel, func(key []byte, vals []types.Datum) error {
-		if x.Progress != nil && rows%progressStep == 0 {
-			x.Progress(rel.OID, ix.OID, rows)
-		}
-		rows++
-		return b.add(key, vals)
-	})
-}
-
-// progressStep is how many rows go by between two reports.
-const progressStep = 1000
-
-// rewriteRows copies the rows that old has in a view, taken before its trees were dropped, to the new and empty trees of now.
-// change turns an old row's values into those of now's columns; nil is no change. It must not keep vals.
-func (x *executor) rewriteRows(view storage.View, old, now *catalog.Relation, change func(vals []types.Datum) ([]types.Datum, error)) error {
-	var builds []*indexBuild
-	for _, ix := range now.Indexes {
-		if ix.State == catalog.IndexInvalid {
-			continue
-		}
-		b, err := x.indexBuild(now, ix)
-		if err != nil {
-			return err
-		}
-		builds = append(builds, b)
-	}
-	w := &rowWriter{x: x, rel: now, builds: builds}
-	return x.scanView(view, old, func(_ []byte, vals []types.Datum) error {
-		for len(vals) < len(now.Columns) {
-			v := types.NullDatum
-			if m := now.Columns[len(vals)].Missing; m != nil { // a column added with a default by the same statement
-				v = *m
-			}
-			vals = append(vals, v)
-		}
-		out := vals
-		if change != nil {
-			var err error
-			if out, err = change(vals); err != nil {
-				return err
-			}
-		}
-		return w.write(out)
-	})
-}
-
-// rowWriter writes complete rows to a table nobody else can see.
-type rowWriter struct {
-	x      *executor
-	rel    *catalog.Relation
-	builds []*indexBuild
-	row    []byte
-	key    []byte
-	top    []byte // the highest key so far
-	pk     []types.Datum
-}
-
-func (w *rowWriter) write(vals []types.Datum) error {
-	tx := w.x.Tx
-	var err error
-	if w.row, err = w.rel.Layout().Encode(w.row[:0], tx.ID(), vals, exec.NewLargeWriter(tx, w.rel)); err != nil {
-		return err
-	}
-	if pk := w.rel.PrimaryKey; pk != nil {
-		w.pk = w.pk[:0]
-		for _, k := range pk.Keys {
-			w.pk = append(w.pk, vals[k.Attno-1])
-		}
-		w.key, _ = exec.IndexEntry(w.key[:0], w.rel, pk, w.pk, nil)
-		if err := w.unique(pk); err != nil {
-			return err
-		}
-	} else {
-		w.key = binary.BigEndian.AppendUint64(w.key[:0], tx.NextRowID(w.rel.TreeID))
-	}
-	for _, b := range w.builds {
-		if err := b.add(w.key, vals); err != nil {
-			return err
-		}
-	}
-	return tx.Put(w.rel.TreeID, w.key, w.row)
-}
-
-// unique fails when the row at hand has another one's primary key. Rows often come in the order of their keys: what is behind all
-// others needs no look.
-func (w *rowWriter) unique(pk *catalog.Index) error {
-	if w.top == nil || bytes.Compare(w.key, w.top) > 0 {
-		w.top = append(w.top[:0], w.key...)
-		return nil
-	}
-	_, dup, err := w.x.Tx.Newest().Get(w.rel.TreeID, w.key)
-	if err == nil && dup {
-		err = w.x.duplicated(w.rel, pk, w.pk)
-	}
-	return err
-}
 
 // newTrees makes a changed clone use new trees throughout, so that its rows can be written again.
 func newTrees(rel *catalog.Relation) {
@@ -404,6 +194,7 @@ func (x *executor) checkKey(rel *catalog.Relation, con *catalog.Constraint) erro
 	}
 	view := x.Tx.Newest()
 	parent, child := make([]types.Datum, len(ix.Keys)), make([]types.Datum, len(con.Cols))
+	entries := exec.NewEntryEncoder(ref, ix)
 	var buf []byte
 	return x.scan(rel, func(_ []byte, vals []types.Datum) error {
 		nulls := 0
@@ -431,7 +222,7 @@ func (x *executor) checkKey(rel *catalog.Relation, con *catalog.Constraint) erro
 			}
 		}
 		if known {
-			buf, _ = exec.IndexEntry(buf[:0], ref, ix, parent, nil)
+			buf, _ = entries.Append(buf[:0], parent, nil)
 			if _, found, err := view.Get(tree, buf); err != nil || found {
 				return err
 			}

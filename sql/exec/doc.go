@@ -38,7 +38,7 @@
 //	currentrow.go  WHERE CURRENT OF; owncommand.go: a statement that is several commands
 //	keys.go keytable.go inttable.go pairset.go  grouping and sorting keys as bytes; the hash tables over them
 //	keyrange.go    key ranges of scans
-//	index.go       entries of secondary indexes
+//	index.go       entries of secondary indexes; entrysort.go: many of them in order, for DDL
 //	scan.go indexscan.go virtual.go function.go values.go filter.go project.go append.go
 //	materialize.go recursive.go seenblock.go  CTEs, materialization, recursive union
 //	nestloop.go mergejoin.go sort.go limit.go distinct.go setop.go lockrows.go  one operator a file

@@ -7,13 +7,7 @@ import (
 	"herd/sql/vec"
 )
 
-// IndexEntry appends the key of an index entry: the encoded key values, then the row key unless the columns alone are
-// unique. enforced says that a second entry with this key would violate uniqueness. The entry's value is the row key. vals are
-// the values of ix.Keys in order. Used by data modification and by the backfill of CREATE INDEX.
-func IndexEntry(dst []byte, rel *catalog.Relation, ix *catalog.Index, vals []types.Datum, rowKey []byte) (key []byte, enforced bool) {
-	return indexEntry(dst, indexCols(rel, ix), ix, vals, rowKey)
-}
-
+// indexEntry appends the key of an entry, see EntryEncoder.
 func indexEntry(dst []byte, cols []keyCol, ix *catalog.Index, vals []types.Datum, rowKey []byte) ([]byte, bool) {
 	null := false
 	for i := range cols {
