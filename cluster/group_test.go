@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"herd/internal/scenario"
 	"herd/internal/vfs"
 	"herd/txlog"
 )
@@ -246,12 +246,7 @@ func (c *trio) start(m *member, found bool) {
 func (c *trio) fetch(m *member, node string) (io.ReadWriteCloser, error) {
 	for _, o := range c.members {
 		if o.id == node && o != m && !o.down {
-			here, there := net.Pipe()
-			go func() {
-				defer there.Close()
-				_ = o.group.Serve(there) // the other end sees that it is not whole
-			}()
-			return here, nil
+			return scenario.Served(o.group.Serve), nil
 		}
 	}
 	return nil, errors.New("no such node")

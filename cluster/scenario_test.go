@@ -6,19 +6,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 	"github.com/hashicorp/raft"
 
+	"herd/internal/scenario"
 	"herd/txlog"
 )
 
@@ -46,8 +42,8 @@ type registerInput struct {
 	value string
 }
 
-// scenario is a group under clients whose history is kept.
-type scenario struct {
+// play is a scenario: a group under clients whose history is kept.
+type play struct {
 	*trio
 	t     *testing.T
 	clock atomic.Int64 // orders the operations' ends: simulated time stands still too often
@@ -64,34 +60,12 @@ type scenario struct {
 // TestScenarios runs the files of testdata/scenarios in simulated time, with clients that read and write one register through every node;
 // what they saw must be linearizable. -scenarios says how often.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/scenarios/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scenarios", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range *scenarioRounds {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { runScenario(t, string(text)) })
-			})
-		}
-	}
+	scenario.Files(t, *scenarioRounds, func(t *testing.T, text string, _ int) { playScenario(t, text) })
 }
 
-func runScenario(t *testing.T, text string) {
-	s := &scenario{t: t, stopClients: make(chan struct{})}
-	for n, line := range strings.Split(text, "\n") {
-		f := strings.Fields(line)
-		if len(f) == 0 || f[0] == "#" {
-			continue
-		}
-		if err := s.step(f[0], f[1:]); err != nil {
-			t.Fatalf("line %d, %q: %v", n+1, line, err)
-		}
-	}
+func playScenario(t *testing.T, text string) {
+	s := &play{t: t, stopClients: make(chan struct{})}
+	scenario.Play(t, text, s.step)
 	close(s.stopClients)
 	s.clients.Wait()
 	s.leader()
@@ -114,25 +88,21 @@ func runScenario(t *testing.T, text string) {
 }
 
 // step runs one line.
-func (s *scenario) step(verb string, args []string) error {
+func (s *play) step(verb string, args []string) error {
 	switch verb {
 	case "nodes":
-		n, err := strconv.Atoi(args[0])
+		n, err := scenario.Number(args)
 		if err != nil {
 			return err
 		}
-		s.trio = newTrio(s.t, n)
+		s.trio = newTrio(s.t, int(n))
 		for c := range 4 {
 			s.clients.Add(1)
 			go s.client(c)
 		}
 	case "keep":
-		n, err := strconv.ParseInt(args[0], 10, 64)
+		n, err := scenario.Number(args)
 		s.keep = n
-		return err
-	case "run":
-		d, err := time.ParseDuration(args[0])
-		time.Sleep(d)
 		return err
 	case "heal":
 		s.connect()
@@ -147,20 +117,16 @@ func (s *scenario) step(verb string, args []string) error {
 	case "cut", "mute", "deaf", "stop", "checkpoint":
 		return s.toNodes(verb, args)
 	default:
-		return fmt.Errorf("unknown step")
+		return scenario.ErrUnknown
 	}
 	return nil
 }
 
 // toNodes does something to the nodes that args name.
-func (s *scenario) toNodes(verb string, args []string) error {
+func (s *play) toNodes(verb string, args []string) error {
 	chosen := map[*member]bool{}
-	for _, a := range args {
-		m, err := s.named(a)
-		if err != nil {
-			return err
-		}
-		chosen[m] = true
+	if err := s.nodes().Each(args, func(m *member) error { chosen[m] = true; return nil }); err != nil {
+		return err
 	}
 	if verb == "cut" {
 		s.split(chosen)
@@ -184,35 +150,23 @@ func (s *scenario) toNodes(verb string, args []string) error {
 	return nil
 }
 
-func (s *scenario) named(name string) (*member, error) {
-	switch name {
-	case "leader":
-		return s.leader(), nil
-	case "follower":
-		lead := s.leader()
-		for _, m := range s.members {
-			if m != lead && !m.down {
-				return m, nil
-			}
-		}
+func (s *play) nodes() scenario.Nodes[*member] {
+	return scenario.Nodes[*member]{
+		All:  func() []*member { return s.members },
+		ID:   func(m *member) string { return m.id },
+		Down: func(m *member) bool { return m.down }, Leader: func() *member { return s.leader() },
 	}
-	for _, m := range s.members {
-		if m.id == name {
-			return m, nil
-		}
-	}
-	return nil, fmt.Errorf("no node %s", name)
 }
 
 // alone runs f while no operation looks at the members.
-func (s *scenario) alone(f func()) {
+func (s *play) alone(f func()) {
 	s.gate.Lock()
 	defer s.gate.Unlock()
 	f()
 }
 
 // client reads and writes through one node after the other.
-func (s *scenario) client(c int) {
+func (s *play) client(c int) {
 	defer s.clients.Done()
 	r := rand.New(rand.NewSource(int64(c)))
 	for i := 0; ; i++ {
@@ -237,7 +191,7 @@ func (s *scenario) client(c int) {
 	}
 }
 
-func (s *scenario) write(c int, y *toy, g *Group, value string) {
+func (s *play) write(c int, y *toy, g *Group, value string) {
 	call := s.clock.Add(1)
 	seq, err := y.append(txlog.Commit, value)
 	if err != nil {
@@ -251,7 +205,7 @@ func (s *scenario) write(c int, y *toy, g *Group, value string) {
 }
 
 // read looks at what is safe on the node and is told when the node is known to have led since, as sessions do.
-func (s *scenario) read(c int, y *toy, g *Group) {
+func (s *play) read(c int, y *toy, g *Group) {
 	call := s.clock.Add(1)
 	got := ""
 	if list := y.contents(); len(list) > 0 {
@@ -263,7 +217,7 @@ func (s *scenario) read(c int, y *toy, g *Group) {
 	s.note(porcupine.Operation{ClientId: c, Input: registerInput{}, Call: call, Output: got, Return: s.clock.Add(1)})
 }
 
-func (s *scenario) note(o porcupine.Operation) {
+func (s *play) note(o porcupine.Operation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ops = append(s.ops, o)

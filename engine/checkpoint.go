@@ -14,8 +14,8 @@ import (
 
 // checkpointState is what the checkpointer shows.
 type checkpointState struct {
-	last        atomic.Int64 // unix nanoseconds of the last one's end
-	begun       atomic.Int64 // and of its begin
+	last        atomic.Int64 // nanoseconds from the engine's begin to the last one's end: a clock that is set changes nothing
+	begun       atomic.Int64 // and to its begin
 	seq         atomic.Uint64
 	done, total atomic.Int64  // bytes of the running one
 	hurry       atomic.Bool   // finish without spreading
@@ -98,7 +98,7 @@ func (db *Database) checkpointNow(d time.Duration) error {
 	db.ckptMu.Lock()
 	defer db.ckptMu.Unlock()
 	db.ckpt.hurry.Store(false)
-	begun := time.Now().UnixNano()
+	begun := db.eng.uptime()
 	slot := db.store.NewSlot()
 	defer slot.Close()
 	snap, last, epoch := db.durableState(slot)
@@ -126,8 +126,8 @@ func (db *Database) checkpointNow(d time.Duration) error {
 		return db.checkpointError(err)
 	}
 	db.stats.checkpoints.Add(1)
-	db.ckpt.last.Store(time.Now().UnixNano())
-	db.ckpt.begun.Store(begun)
+	db.ckpt.last.Store(int64(db.eng.uptime()))
+	db.ckpt.begun.Store(int64(begun))
 	db.ckpt.seq.Store(uint64(last))
 	db.ckpt.end.Store(uint64(end))
 	db.parts.forget(last)
@@ -232,7 +232,7 @@ func (db *Database) checkpointDue(kicked bool) (spread time.Duration, due bool) 
 		return min(o.CheckpointDuration, 30*time.Second), true
 	}
 	// From begin to begin, whatever the writing takes: it is to be over when the next one is due.
-	age := time.Since(time.Unix(0, db.ckpt.begun.Load()))
+	age := db.eng.uptime() - time.Duration(db.ckpt.begun.Load())
 	return min(o.CheckpointDuration, o.CheckpointPeriod/10*9), o.CheckpointPeriod > 0 && age > o.CheckpointPeriod
 }
 

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
-	"time"
 
 	"herd/engine/lock"
 	"herd/sql/sqlerr"
@@ -227,7 +226,7 @@ func diskFull(err error) error {
 
 // tick returns the time of what is ordered now, never before that of what was. The leader of the queue calls it.
 func (db *Database) tick() uint64 {
-	raise(&db.now, uint64(time.Now().UnixMicro()))
+	raise(&db.now, uint64(db.eng.o.Now().UnixMicro()))
 	return db.now.Load()
 }
 

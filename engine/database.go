@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"herd/engine/lock"
 	"herd/sql/sqlerr"
@@ -133,8 +132,8 @@ func (e *Engine) openDatabase(oid uint32) (*Database, error) {
 		db.store.Close()
 		return nil, fmt.Errorf("open database %q: %w", name, err)
 	}
-	db.ckpt.last.Store(time.Now().UnixNano())
-	db.ckpt.begun.Store(time.Now().UnixNano())
+	db.ckpt.last.Store(int64(e.uptime()))
+	db.ckpt.begun.Store(int64(e.uptime()))
 	db.ckptDone.Add(1)
 	go db.checkpointer()
 	return db, nil

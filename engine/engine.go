@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"sync"
+	"time"
 
 	"herd/engine/lock"
 	"herd/internal/mem"
@@ -28,6 +29,7 @@ var ErrClosed = errors.New("engine is closed")
 // Engine is an open data folder. Use Open.
 type Engine struct {
 	o        Options
+	began    time.Time
 	folder   io.Closer
 	identity string // of the folder's history of commits
 	scanner  *lock.Scanner
@@ -39,6 +41,9 @@ type Engine struct {
 	byName map[string]*Database
 	closed bool
 }
+
+// uptime is how long the engine has been open, whatever the wall clock says.
+func (e *Engine) uptime() time.Duration { return time.Since(e.began) }
 
 // Open opens the data folder o.Dir, making it when it is missing: it takes the folder's lock, checks its format, opens
 // all databases and replays their logs. ErrInUse, ErrNewerFormat, ErrNotHerd, *txlog.CorruptError.
@@ -59,7 +64,7 @@ func openFolder(o Options, l io.Closer) (*Engine, error) {
 			o.LogKeepFreeBytes = min(keepFreeUsual, free/8)
 		}
 	}
-	e := &Engine{o: o, folder: l, scanner: lock.NewScanner(), byName: map[string]*Database{}}
+	e := &Engine{o: o, began: time.Now(), folder: l, scanner: lock.NewScanner(), byName: map[string]*Database{}}
 	if err = takeOver(o.FS, o.Dir); err == nil {
 		e.identity, err = identity(o.FS, o.Dir)
 	}

@@ -64,6 +64,9 @@ type Options struct {
 	// BigCommit is the number of changes above which a commit is merged beside the others; 0 = 4096.
 	BigCommit int
 
+	// Now is the wall clock that commits' times are taken from; nothing is decided by it. nil: time.Now.
+	Now func() time.Time
+
 	archivePatience time.Duration // see txlog.ArchiveOptions.Patience; 0 = 10 s
 	segmentBytes    int64         // size of data files; 0 = storage's default
 	replayBytes     int           // how much log is gathered before it is applied; 0 = 64 MiB, less when memory is short
@@ -126,6 +129,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.BigCommit == 0 {
 		o.BigCommit = 4096
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.Fatal == nil {
 		l := o.Logger

@@ -76,7 +76,7 @@ func BeginRestore(o RestoreOptions) (*Restore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("restore into %s: %w", o.Dir, err)
 	}
-	e := &Engine{o: o.Options, scanner: lock.NewScanner(), byName: map[string]*Database{}}
+	e := &Engine{o: o.Options, began: time.Now(), scanner: lock.NewScanner(), byName: map[string]*Database{}}
 	e.acctBlocks = o.Memory.Child("blocks")
 	e.acctBlocks.SetLimit(blocksLimit(o.Memory.Limit()))
 	return &Restore{o: o, lock: l, eng: e}, nil

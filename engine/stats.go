@@ -64,7 +64,7 @@ func (db *Database) Stats() Stats {
 		LogBytes: l.Bytes.Load(), LogGroups: l.Groups.Load(), LogEntries: l.Entries.Load(), LogLength: db.log.Bytes(),
 		Syncs: l.Sync.Count.Load(), SyncNanos: l.Sync.Nanos.Load(),
 		Checkpoints:    db.stats.checkpoints.Load(),
-		CheckpointAge:  time.Since(time.Unix(0, db.ckpt.last.Load())),
+		CheckpointAge:  db.eng.uptime() - time.Duration(db.ckpt.last.Load()),
 		CheckpointDone: db.ckpt.done.Load(), CheckpointTotal: db.ckpt.total.Load(),
 		LockWaits: db.locks.Waits.Load(), Deadlocks: db.locks.Deadlocks.Load(),
 		Tip: db.tip.Load().Seq(), Durable: storage.Seq(db.log.Durable()),

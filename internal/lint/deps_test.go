@@ -16,6 +16,7 @@ internal/invariant      -
 internal/golden         -
 internal/lint           -
 internal/mem            internal/invariant
+internal/scenario       -
 internal/vfs            internal/invariant
 conf                    -
 web                     -

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"math/rand"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"herd/cluster"
 	"herd/engine"
+	"herd/internal/scenario"
 	"herd/internal/vfs"
 	"herd/storage"
 	"herd/txlog"
@@ -58,20 +58,10 @@ func (x *replica) open(found bool) {
 func (x *replica) fetch(node string) (io.ReadWriteCloser, error) {
 	for _, o := range *x.all {
 		if o.id == node {
-			return served(o.group), nil
+			return scenario.Served(o.group.Serve), nil
 		}
 	}
 	return nil, errors.New("no such node")
-}
-
-// served connects with a group that sends its state.
-func served(g *cluster.Group) io.ReadWriteCloser {
-	here, there := net.Pipe()
-	go func() {
-		defer there.Close()
-		_ = g.Serve(there) // the other end sees that it is not whole
-	}()
-	return here
 }
 
 // connect joins all with each other, but not those that are cut off.

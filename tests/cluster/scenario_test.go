@@ -10,13 +10,9 @@ import (
 	"math"
 	"math/rand"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -24,6 +20,7 @@ import (
 
 	"herd/cluster"
 	"herd/engine"
+	"herd/internal/scenario"
 	"herd/internal/vfs"
 	"herd/sql/sqlerr"
 	"herd/storage"
@@ -35,21 +32,7 @@ var scenarioRounds = flag.Int("scenarios", 1, "how often each scenario runs")
 // TestScenarios runs the files of testdata/scenarios in simulated time: engines under one Raft group, with clients that read and write rows
 // through every node. What they saw must be linearizable, row by row, and in the end all nodes must have the same. -scenarios says how often.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/scenarios/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scenarios", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for round := range *scenarioRounds {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { runScenario(t, string(text), int64(round)) })
-			})
-		}
-	}
+	scenario.Files(t, *scenarioRounds, playScenario)
 }
 
 // registers is how many rows the clients work with.
@@ -88,8 +71,8 @@ var rowModel = porcupine.Model{
 	},
 }
 
-// scenario is engines under one Raft group, and clients whose history is kept.
-type scenario struct {
+// play is a scenario: engines under one Raft group, and clients whose history is kept.
+type play struct {
 	t     *testing.T
 	net   *network
 	all   []*simNode
@@ -109,14 +92,15 @@ type scenario struct {
 
 // simNode is an engine whose system database is a member of the group.
 type simNode struct {
-	s      *scenario
+	s      *play
 	id     string
 	folder int // how often its disk was lost
 	dir    string
 	trans  *raft.InmemTransport
 	e      *engine.Engine
 	group  *cluster.Group
-	leads  atomic.Bool // OnLead was called since it was opened
+	leads  atomic.Bool  // OnLead was called since it was opened
+	clock  atomic.Int64 // by how much its wall clock is wrong
 	down   bool
 }
 
@@ -129,6 +113,7 @@ func (x *simNode) open(found bool) {
 	s.connect()
 	var err error
 	x.e, err = engine.Open(engine.Options{Dir: x.dir, BigCommit: 200, Fatal: func(err error) { s.t.Error(x.id, err) },
+		Now: func() time.Time { return time.Now().Add(time.Duration(x.clock.Load())) },
 		OpenLog: func(o txlog.Opening) (txlog.Log, error) {
 			g, err := cluster.OpenGroup(cluster.GroupOptions{FS: vfs.OS, Node: x.id, Transport: &simTransport{x.trans, s.net, x.id}, Found: found,
 				ElectionTimeout: 300 * time.Millisecond, KeepBytes: s.keep, SegmentBytes: 3 << 20, SegmentBytesMax: 3 << 20, Fetch: x.fetch,
@@ -148,13 +133,13 @@ func (x *simNode) fetch(node string) (io.ReadWriteCloser, error) {
 			continue
 		}
 		x.s.net.pass(x.id, o.id)
-		return served(o.group), nil
+		return scenario.Served(o.group.Serve), nil
 	}
 	return nil, errors.New("no such node")
 }
 
 // join has messages of one node reach another, or not.
-func (s *scenario) join(from, to *simNode, yes bool) {
+func (s *play) join(from, to *simNode, yes bool) {
 	s.net.join(from.id, to.id, yes)
 	if yes {
 		from.trans.Connect(raft.ServerAddress(to.instance()), to.trans)
@@ -164,7 +149,7 @@ func (s *scenario) join(from, to *simNode, yes bool) {
 }
 
 // connect joins all nodes that are up, but not those that are cut off, with each other.
-func (s *scenario) connect(off ...*simNode) {
+func (s *play) connect(off ...*simNode) {
 	s.net.part()
 	alone := map[*simNode]bool{}
 	for _, x := range off {
@@ -183,22 +168,14 @@ func (s *scenario) connect(off ...*simNode) {
 	}
 }
 
-func runScenario(t *testing.T, text string, seed int64) {
-	s := &scenario{t: t, net: newNetwork(), keep: 1 << 20, seed: seed, stopClients: make(chan struct{})}
+func playScenario(t *testing.T, text string, round int) {
+	s := &play{t: t, net: newNetwork(), keep: 1 << 20, seed: int64(round), stopClients: make(chan struct{})}
 	t.Cleanup(func() {
 		for _, x := range s.all {
 			s.stop(x)
 		}
 	})
-	for n, line := range strings.Split(text, "\n") {
-		f := strings.Fields(line)
-		if len(f) == 0 || f[0] == "#" {
-			continue
-		}
-		if err := s.step(f[0], f[1:]); err != nil {
-			t.Fatalf("line %d, %q: %v", n+1, line, err)
-		}
-	}
+	scenario.Play(t, text, s.step)
 	close(s.stopClients)
 	s.clients.Wait()
 	s.same()
@@ -220,20 +197,16 @@ func runScenario(t *testing.T, text string, seed int64) {
 }
 
 // step runs one line.
-func (s *scenario) step(verb string, args []string) (err error) {
+func (s *play) step(verb string, args []string) (err error) {
 	switch verb {
 	case "nodes":
-		n, err := strconv.Atoi(args[0])
+		n, err := scenario.Number(args)
 		if err != nil {
 			return err
 		}
-		return s.begin(n)
+		return s.begin(int(n))
 	case "keep":
-		s.keep, err = strconv.ParseInt(args[0], 10, 64)
-		return err
-	case "run":
-		d, err := time.ParseDuration(args[0])
-		time.Sleep(d)
+		s.keep, err = scenario.Number(args)
 		return err
 	case "heal":
 		s.connect()
@@ -248,22 +221,25 @@ func (s *scenario) step(verb string, args []string) (err error) {
 			}
 		}
 		return nil
-	case "slow", "stall": // duration, then nodes
-		d, err := time.ParseDuration(args[0])
+	case "slow", "stall", "clock": // duration, then nodes
+		d, err := scenario.Duration(args)
 		if err != nil {
 			return err
 		}
-		return s.each(args[1:], func(x *simNode) error {
-			if verb == "stall" {
+		return s.nodes().Each(args[1:], func(x *simNode) error {
+			switch verb {
+			case "stall":
 				s.net.stall(x.id, d)
-			} else {
+			case "slow":
 				s.net.slow(x.id, d, s.ids())
+			case "clock":
+				x.clock.Add(int64(d))
 			}
 			return nil
 		})
 	case "cut":
 		var off []*simNode
-		err := s.each(args, func(x *simNode) error { off = append(off, x); return nil })
+		err := s.nodes().Each(args, func(x *simNode) error { off = append(off, x); return nil })
 		s.connect(off...)
 		return err
 	}
@@ -271,7 +247,7 @@ func (s *scenario) step(verb string, args []string) (err error) {
 }
 
 // toNodes does something to each of the nodes that args name.
-func (s *scenario) toNodes(verb string, args []string) error {
+func (s *play) toNodes(verb string, args []string) error {
 	var f func(x *simNode) error
 	switch verb {
 	case "mute":
@@ -297,60 +273,35 @@ func (s *scenario) toNodes(verb string, args []string) error {
 	case "fill":
 		f = s.fill
 	default:
-		return errors.New("unknown step")
+		return scenario.ErrUnknown
 	}
-	return s.each(args, f)
+	return s.nodes().Each(args, f)
 }
 
-func (s *scenario) each(args []string, f func(x *simNode) error) error {
-	for _, a := range args {
-		x, err := s.named(a)
-		if err != nil {
-			return err
-		}
-		if err := f(x); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *scenario) ids() (out []string) {
+func (s *play) ids() (out []string) {
 	for _, x := range s.all {
 		out = append(out, x.id)
 	}
 	return out
 }
 
-func (s *scenario) named(name string) (*simNode, error) {
-	switch name {
-	case "leader":
-		return s.leader(), nil
-	case "follower":
-		lead := s.leader()
-		for _, x := range s.all {
-			if x != lead && !x.down {
-				return x, nil
-			}
-		}
+func (s *play) nodes() scenario.Nodes[*simNode] {
+	return scenario.Nodes[*simNode]{
+		All:  func() []*simNode { return s.all },
+		ID:   func(x *simNode) string { return x.id },
+		Down: func(x *simNode) bool { return x.down }, Leader: s.leader,
 	}
-	for _, x := range s.all {
-		if x.id == name {
-			return x, nil
-		}
-	}
-	return nil, fmt.Errorf("no node %s", name)
 }
 
 // alone runs f while no operation is under way.
-func (s *scenario) alone(f func()) {
+func (s *play) alone(f func()) {
 	s.gate.Lock()
 	defer s.gate.Unlock()
 	f()
 }
 
 // begin makes the nodes and lets the clients go.
-func (s *scenario) begin(n int) error {
+func (s *play) begin(n int) error {
 	for i := range n {
 		x := &simNode{s: s, id: fmt.Sprint("n", i+1), dir: s.t.TempDir()}
 		s.all = append(s.all, x)
@@ -379,7 +330,7 @@ func (s *scenario) begin(n int) error {
 }
 
 // patiently tries something that may fail while nobody leads.
-func (s *scenario) patiently(f func() error) (err error) {
+func (s *play) patiently(f func() error) (err error) {
 	for range 100 {
 		if err = f(); err == nil {
 			return nil
@@ -390,7 +341,7 @@ func (s *scenario) patiently(f func() error) (err error) {
 }
 
 // stop ends a node as a crash does: what no checkpoint has is in the log only.
-func (s *scenario) stop(x *simNode) {
+func (s *play) stop(x *simNode) {
 	if x.down {
 		return
 	}
@@ -402,7 +353,7 @@ func (s *scenario) stop(x *simNode) {
 }
 
 // wipe has a node lose its disk. It comes back empty, and the leader takes it in as it does with any new one: as a learner first.
-func (s *scenario) wipe(x *simNode) error {
+func (s *play) wipe(x *simNode) error {
 	s.alone(func() {
 		s.stop(x)
 		if err := os.RemoveAll(x.dir); err != nil {
@@ -431,7 +382,7 @@ func (s *scenario) wipe(x *simNode) error {
 }
 
 // fill writes a megabyte of other rows through a node, in one large transaction.
-func (s *scenario) fill(x *simNode) error {
+func (s *play) fill(x *simNode) error {
 	return s.patiently(func() error {
 		v := s.leader().e.System().NewSession(engine.SessionOptions{PID: 9})
 		defer v.Close()
@@ -446,7 +397,7 @@ func (s *scenario) fill(x *simNode) error {
 }
 
 // leader waits until a node serves, and proves it.
-func (s *scenario) leader() *simNode {
+func (s *play) leader() *simNode {
 	s.t.Helper()
 	for range 2000 {
 		for _, x := range s.all {
@@ -461,7 +412,7 @@ func (s *scenario) leader() *simNode {
 }
 
 // client reads and writes through one node after the other.
-func (s *scenario) client(c int) {
+func (s *play) client(c int) {
 	defer s.clients.Done()
 	r := rand.New(rand.NewSource(s.seed*100 + int64(c)))
 	for i := 0; ; i++ {
@@ -488,7 +439,7 @@ func (s *scenario) client(c int) {
 func rowKey(row int) []byte { return fmt.Append(nil, "row ", row) }
 
 // write writes a row, with many others in a large transaction. What is not acknowledged may be agreed on at any time, or never.
-func (s *scenario) write(c int, v *engine.Session, in rowInput, large bool) {
+func (s *play) write(c int, v *engine.Session, in rowInput, large bool) {
 	call := s.clock.Add(1)
 	tx := v.Begin(engine.TxOptions{})
 	err := tx.Put(s.tree, rowKey(in.row), []byte(in.value))
@@ -513,7 +464,7 @@ func (s *scenario) write(c int, v *engine.Session, in rowInput, large bool) {
 }
 
 // read reads a row; without an error at the end it was not older than anything acknowledged before.
-func (s *scenario) read(c int, v *engine.Session, in rowInput) {
+func (s *play) read(c int, v *engine.Session, in rowInput) {
 	call := s.clock.Add(1)
 	tx := v.Begin(engine.TxOptions{})
 	got, _, err := tx.BeginStatement().Get(s.tree, rowKey(in.row))
@@ -523,7 +474,7 @@ func (s *scenario) read(c int, v *engine.Session, in rowInput) {
 	}
 }
 
-func (s *scenario) note(o porcupine.Operation) {
+func (s *play) note(o porcupine.Operation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ops = append(s.ops, o)
@@ -546,7 +497,7 @@ func (x *simNode) sums() map[storage.TreeID]string {
 }
 
 // same waits until all nodes that are up have the same.
-func (s *scenario) same() {
+func (s *play) same() {
 	s.t.Helper()
 	var sums []map[storage.TreeID]string
 	for range 2000 {
