@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"syscall"
 	"testing"
@@ -27,6 +28,16 @@ func sample(w *Writer) error {
 		}
 	}
 	return nil
+}
+
+// TestNewerFormat reads a whole file of a later format.
+func TestNewerFormat(t *testing.T) {
+	p := write(t)
+	le.PutUint32(p[8:], format+1)
+	le.PutUint32(p[12:], crc32.Checksum(p[:12], castagnoli))
+	if _, err := read(p); !errors.Is(err, ErrNewer) {
+		t.Errorf("a file of format %d: %v", format+1, err)
+	}
 }
 
 func readAll(r *Reader) (all []byte, err error) {

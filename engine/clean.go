@@ -61,12 +61,13 @@ func (db *Database) cleanDue() error {
 	c.credit = min(c.credit+share*float64(fresh), creditMost)
 	for c.credit > 0 && !db.stopping.Load() {
 		slice, begun := min(db.cleanSlice(), int64(c.credit)), c.moved
-		more, err := db.cleanSome(func() bool { return db.stopping.Load() || c.moved-begun >= slice })
+		crowded := func() bool { return db.store.Dirty() > db.eng.o.CheckpointDirtyBytes }
+		more, err := db.cleanSome(func() bool { return db.stopping.Load() || c.moved-begun >= slice || c.moved > begun && crowded() })
 		c.credit -= float64(c.moved - begun)
 		if err != nil || !more { // nothing is worth it before the next manifest
 			return err
 		}
-		if c.credit > 0 && c.moved-begun >= slice {
+		if c.credit > 0 && (c.moved-begun >= slice || crowded()) {
 			if err := db.checkpointOver(0); err != nil {
 				return err
 			}

@@ -102,10 +102,21 @@ func (db *Database) openStore() (m storage.Manifest, err error) {
 	}
 	db.store, m, err = storage.Open(storage.Options{
 		FS: e.o.FS, Dir: filepath.Join(db.dir, dataFolder), Manifests: manifests, PageSize: e.o.PageSize,
-		KeepFreeBytes: e.o.LogKeepFreeBytes, Segment: e.o.segmentBytes,
+		KeepFreeBytes: e.o.LogKeepFreeBytes, Segment: e.segmentBytes(),
 		Mem: e.acctBlocks, MemLimit: e.acctBlocks.Limit(), CleanPercent: e.o.CleanPercent,
 	})
 	return m, err
+}
+
+// segmentBytes returns the size of data files: smaller ones where little memory is, since no checkpoint is made while one is looked through for what
+// is alive in it.
+func (e *Engine) segmentBytes() int64 {
+	const least, most = 8 << 20, 64 << 20
+	limit := e.acctBlocks.Limit()
+	if e.o.segmentBytes > 0 || limit == 0 {
+		return e.o.segmentBytes
+	}
+	return min(max(limit/4, least), most)
 }
 
 // openDatabase opens the database in base/db/<oid> and replays its log.

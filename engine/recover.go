@@ -61,7 +61,7 @@ func (db *Database) recover(m storage.Manifest) error {
 	if len(m.Meta.Opaque) > 0 {
 		last, applied, err := db.decodeMeta(m.Meta.Opaque)
 		if err != nil {
-			return err
+			return fmt.Errorf("open %s: %w", db.eng.o.metadataDir(db.oid), err)
 		}
 		a.done = last
 		for tx, n := range applied {

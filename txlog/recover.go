@@ -435,8 +435,11 @@ func (w *window) group(s *segment, off int64) ([]byte, group, error) {
 		return nil, group{}, err
 	}
 	g, ok := decodeGroup(p)
+	if !ok {
+		return nil, group{}, w.newer(s, off)
+	}
 	size := int64(groupHeader + g.length)
-	if !ok || g.segment != s.number || g.pos != s.base+Position(off) || size > s.size-off {
+	if g.segment != s.number || g.pos != s.base+Position(off) || size > s.size-off {
 		return nil, group{}, errNoGroup
 	}
 	if p, err = w.at(s, off, size); err != nil {
@@ -446,6 +449,25 @@ func (w *window) group(s *segment, off int64) ([]byte, group, error) {
 		return nil, group{}, errNoGroup
 	}
 	return p, g, nil
+}
+
+// newer returns an error when a whole group of a later format is at off: it must not be taken for a torn tail and cut. Otherwise errNoGroup.
+func (w *window) newer(s *segment, off int64) error {
+	p, err := w.at(s, off, groupHeader)
+	if err != nil {
+		return err
+	}
+	v, size := le.Uint16(p[4:]), int64(le.Uint32(p[40:]))+groupHeader
+	if le.Uint32(p) != groupMagic || v <= formatVersion || le.Uint64(p[8:]) != s.number || size > s.size-off {
+		return errNoGroup
+	}
+	if p, err = w.at(s, off, size); err != nil {
+		return err
+	}
+	if !verifyGroup(p) {
+		return errNoGroup
+	}
+	return fmt.Errorf("read %s at %d: a group of log format %d: %w", s.file.Name(), off, v, ErrNewerFormat)
 }
 
 // findGroup looks in [start, size) for a group that verifies and satisfies ok.

@@ -12,6 +12,8 @@ import (
 // largeChunk is the size of the pieces in which large values are stored.
 const largeChunk = 32 << 10
 
+const _ = uint(storage.MaxValue - row.MaxRow) // storage takes every row that fits
+
 func largeKey(id uint64, chunk uint32) []byte {
 	k := binary.BigEndian.AppendUint64(make([]byte, 0, 12), id)
 	return binary.BigEndian.AppendUint32(k, chunk)

@@ -37,26 +37,12 @@ func (l *Layout) Update(dst []byte, stamp uint64, old []byte, set []bool, vals [
 
 func (l *Layout) encode(dst []byte, stamp uint64, old []byte, set []bool, vals []types.Datum, large LargeWriter) ([]byte, error) {
 	n := len(l.cols)
-	size := 0 // of the variable bytes
-	wide := false
-	for i := range l.cols {
-		p := &l.cols[i]
-		if p.width > 0 || p.dropped {
-			continue
-		}
-		if old != nil && !set[i] {
-			b, ref := l.rawVar(old, i)
-			size += len(b)
-			wide = wide || ref
-			continue
-		}
-		if v := &vals[i]; !v.Null {
-			if len(v.B) > LargeMin {
-				wide = true
-				size += 16
-			} else {
-				size += len(v.B)
-			}
+	size, wide := l.variable(old, set, vals, nil)
+	var out []bool // columns whose values go out of line though they are not over LargeMin
+	if rest := headerSize + (n+7)>>3 + l.fixedEnd[n] + 4*l.vars[n]; rest+size > MaxRow && large != nil {
+		out = make([]bool, n)
+		for rest+size > MaxRow && l.moveOut(old, set, vals, out) {
+			size, wide = l.variable(old, set, vals, out)
 		}
 	}
 	if size > math.MaxInt32 {
@@ -103,13 +89,20 @@ func (l *Layout) encode(dst []byte, stamp uint64, old []byte, set []bool, vals [
 			null = true
 		case keep:
 			var b []byte
-			if null = l.IsNull(old, i); !null {
-				b, ref = l.rawVar(old, i)
-				dst = append(dst, b...)
+			if null = l.IsNull(old, i); null {
+				break
 			}
+			if b, ref = l.rawVar(old, i); out != nil && out[i] {
+				ref = true
+				if dst, err = writeLarge(dst, b, large); err != nil {
+					return dst[:start], err
+				}
+				break
+			}
+			dst = append(dst, b...)
 		case vals[i].Null:
 			null = true
-		case len(vals[i].B) > LargeMin:
+		case len(vals[i].B) > LargeMin || out != nil && out[i]:
 			ref = true
 			if dst, err = writeLarge(dst, vals[i].B, large); err != nil {
 				return dst[:start], err
@@ -133,6 +126,57 @@ func (l *Layout) encode(dst []byte, stamp uint64, old []byte, set []bool, vals [
 		}
 	}
 	return dst, nil
+}
+
+// refBytes is the length of a reference to a large value.
+const refBytes = 16
+
+// variable returns the bytes of a row's variable part, and whether a value of it is out of line.
+func (l *Layout) variable(old []byte, set []bool, vals []types.Datum, out []bool) (size int, wide bool) {
+	for i := range l.cols {
+		p := &l.cols[i]
+		if p.width > 0 || p.dropped {
+			continue
+		}
+		b, ref := l.inline(i, old, set, vals)
+		if ref || len(b) > LargeMin || out != nil && out[i] {
+			wide = true
+			size += refBytes
+		} else {
+			size += len(b)
+		}
+	}
+	return size, wide
+}
+
+// inline returns the bytes that variable column i would have in the row, or a reference that the old row has.
+func (l *Layout) inline(i int, old []byte, set []bool, vals []types.Datum) (b []byte, ref bool) {
+	if old != nil && !set[i] {
+		return l.rawVar(old, i)
+	}
+	if vals[i].Null {
+		return nil, false
+	}
+	return vals[i].B, false
+}
+
+// moveOut adds the longest value in the row to out; false when none is left that is worth it.
+func (l *Layout) moveOut(old []byte, set []bool, vals []types.Datum, out []bool) bool {
+	best, length := -1, 8*refBytes
+	for i := range l.cols {
+		p := &l.cols[i]
+		if p.width > 0 || p.dropped || out[i] {
+			continue
+		}
+		if b, ref := l.inline(i, old, set, vals); !ref && len(b) <= LargeMin && len(b) > length {
+			best, length = i, len(b)
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	out[best] = true
+	return true
 }
 
 func writeLarge(dst, val []byte, large LargeWriter) ([]byte, error) {

@@ -14,6 +14,8 @@ const (
 
 	// LargeMin is the size in bytes above which a variable value is stored out of line.
 	LargeMin = 256 << 10
+	// MaxRow is the most bytes of a row that storage takes. In a longer one the longest values are stored out of line too.
+	MaxRow = 256 << 10
 	// MaxColumns is the most columns a table has, as in PostgreSQL.
 	MaxColumns = 1600
 

@@ -180,6 +180,52 @@ func (s largeStore) ReadLarge(id, size uint64) ([]byte, error) {
 	return s[id], nil
 }
 
+// A row of values that each fit and together do not, or that fit but for the row's own bytes, has its longest values out of line.
+func TestRowsOverMax(t *testing.T) {
+	l := NewLayout([]Column{{Type: types.TextOID}, {Type: types.Int4OID}, {Type: types.TextOID}, {Type: types.TextOID}})
+	text := func(n int) types.Datum { return types.Bytes(bytes.Repeat([]byte{byte('a' + n%26)}, n)) }
+	whole := func(what string, b []byte, store largeStore, want []types.Datum, large int) {
+		t.Helper()
+		if len(b) > MaxRow || !l.Check(b) || len(store) != large {
+			t.Fatalf("%s: %d bytes, well formed %v, %d values out of line, want %d", what, len(b), l.Check(b), len(store), large)
+		}
+		for col := range want {
+			d, err := l.Decode(b, col, store)
+			if err != nil || d.Null != want[col].Null || d.I != want[col].I || !bytes.Equal(d.B, want[col].B) {
+				t.Errorf("%s: column %d: %d bytes, %v", what, col, len(d.B), err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		sizes [3]int
+		large int
+	}{
+		{[3]int{200_000, 30_000, 0}, 0}, {[3]int{200_000, 150_000, 10}, 1}, {[3]int{90_000, 90_000, 90_000}, 1},
+		{[3]int{LargeMin, 0, 0}, 1}, {[3]int{LargeMin - 40, 1, 1}, 0}, {[3]int{LargeMin - 20, 1, 1}, 1}, {[3]int{LargeMin, LargeMin, LargeMin}, 3},
+		{[3]int{LargeMin + 1, 200_000, 100_000}, 2},
+	} {
+		store := largeStore{}
+		vals := []types.Datum{text(c.sizes[0]), types.Int(7), text(c.sizes[1]), text(c.sizes[2])}
+		b, err := l.Encode(nil, 1, vals, store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole(fmt.Sprint(c.sizes), b, store, vals, c.large)
+	}
+	// A value that stays goes out of line when another one grows.
+	store := largeStore{}
+	vals := []types.Datum{text(150_000), types.Int(7), text(10), types.NullDatum}
+	b, err := l.Encode(nil, 1, vals, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vals[2] = text(140_000)
+	if b, err = l.Update(nil, 2, b, []bool{false, false, true, false}, vals, store); err != nil {
+		t.Fatal(err)
+	}
+	whole("update", b, store, vals, 1)
+}
+
 func TestLargeValues(t *testing.T) {
 	store := largeStore{}
 	l := NewLayout([]Column{{Type: types.TextOID}, {Type: types.Int4OID}, {Type: types.TextOID}})
