@@ -63,7 +63,7 @@ func (r *root) pushQual(x *jfrom, q plan.Expr) bool {
 
 // pushedQuery is sub with a condition added; nil when it cannot be pushed.
 func (r *root) pushedQuery(sub *plan.Query, rte int, q plan.Expr) *plan.Query {
-	if sub.Command != plan.CmdSelect || sub.Limit != nil || sub.Offset != nil || sub.HasSRF || len(sub.CTEs) > 0 {
+	if sub.Command != plan.CmdSelect || sub.Limit != nil || sub.Offset != nil || len(sub.CTEs) > 0 {
 		return nil
 	}
 	if volatilityOf(q) == 'v' || find(q, func(e plan.Expr) bool { _, ok := e.(*plan.SubLink); return ok }) {
@@ -91,7 +91,7 @@ func (r *root) pushedQuery(sub *plan.Query, rte int, q plan.Expr) *plan.Query {
 			return x
 		}
 		t := targetAt(sub.Targets, v.Attno)
-		if t == nil || volatilityOf(t.Expr) == 'v' || t.Expr.T().Type != v.Type || find(t.Expr, func(e plan.Expr) bool { _, ok := e.(*plan.SubLink); return ok }) {
+		if t == nil || volatilityOf(t.Expr) == 'v' || t.Expr.T().Type != v.Type || find(t.Expr, staysAbove) {
 			bad = true
 			return x
 		}
@@ -109,7 +109,18 @@ func (r *root) pushedQuery(sub *plan.Query, rte int, q plan.Expr) *plan.Query {
 	return &n
 }
 
-// pushSetOp pushes a condition into every member of a set operation whose columns need no cast.
+// staysAbove tells that a column made by e cannot be looked at below its query: subqueries would run twice, a set has no rows yet.
+func staysAbove(e plan.Expr) bool {
+	switch x := e.(type) {
+	case *plan.SubLink:
+		return true
+	case *plan.FuncCall:
+		return x.RetSet
+	}
+	return false
+}
+
+// pushSetOp pushes a condition into every member of a set operation.
 func (r *root) pushSetOp(sub *plan.Query, rte int, q plan.Expr) *plan.Query {
 	leaves, ok := setLeaves(sub.SetOp, nil, 0)
 	if !ok {
@@ -118,22 +129,12 @@ func (r *root) pushSetOp(sub *plan.Query, rte int, q plan.Expr) *plan.Query {
 	n := *sub
 	n.RTable = append([]*plan.RTE(nil), sub.RTable...)
 	for _, l := range leaves {
-		for i := range l.Cols {
-			if l.Exprs != nil || l.Cols[i].Type != sub.SetOp.Cols[i].Type {
-				return nil
-			}
+		inner, ok := memberCondition(sub.SetOp, l, rte, q)
+		if !ok {
+			return nil
 		}
 		c := *n.RTable[l.RTE]
-		// The member is one level further in than the set operation's query.
-		inner := rewrite(q, func(x plan.Expr) plan.Expr {
-			if v, ok := x.(*plan.Var); ok && v.LevelsUp > 0 {
-				m := *v
-				m.LevelsUp++
-				return &m
-			}
-			return x
-		})
-		p := r.pushedQuery(c.Sub, rte, inner)
+		p := r.pushedQuery(c.Sub, l.RTE, inner)
 		if p == nil {
 			return nil
 		}
@@ -141,6 +142,35 @@ func (r *root) pushSetOp(sub *plan.Query, rte int, q plan.Expr) *plan.Query {
 		n.RTable[l.RTE] = &c
 	}
 	return &n
+}
+
+// memberCondition is a condition over the columns of a set operation, said over those of a member with their casts.
+func memberCondition(whole, l *plan.SetOp, rte int, q plan.Expr) (e plan.Expr, ok bool) {
+	ok = true
+	e = rewrite(q, func(x plan.Expr) plan.Expr {
+		v, is := x.(*plan.Var)
+		if !is {
+			return x
+		}
+		m := *v
+		if v.LevelsUp > 0 { // the member is one level further in than the set operation's query
+			m.LevelsUp++
+			return &m
+		}
+		i := int(v.Attno) - 1
+		if v.RTE != rte || i < 0 || i >= len(whole.Cols) {
+			ok = false
+			return x
+		}
+		if l.Exprs != nil {
+			ok = ok && l.Exprs[i].T().Type == whole.Cols[i].Type
+			return l.Exprs[i]
+		}
+		ok = ok && l.Cols[i].Type == whole.Cols[i].Type
+		m.RTE = l.RTE
+		return &m
+	})
+	return e, ok
 }
 
 func setLeaves(s *plan.SetOp, out []*plan.SetOp, depth int) ([]*plan.SetOp, bool) {

@@ -55,7 +55,36 @@ func classRows(s *scan) (func() (bool, error), error) {
 			return s.emitClass(rel)
 		}), err
 	}
+	if name, ok := s.pinned(2); ok {
+		return s.classesNamed(string(name.B))
+	}
 	return s.overRelations(s.emitClass, 1)
+}
+
+// classesNamed makes the rows of the relations that have a name, one in each schema at most. They come with those of their tables
+// or indexes, which emit drops.
+func (s *scan) classesNamed(name string) (func() (bool, error), error) {
+	schemas, err := s.r.Schemas()
+	if err != nil {
+		return nil, err
+	}
+	var ids []types.OID
+	for _, x := range schemas {
+		rel, err := s.r.RelationByName(x.OID, name)
+		if err != nil {
+			return nil, err
+		}
+		if rel != nil && rel.OID >= pgdata.FirstUserOID {
+			ids = append(ids, rel.OID)
+		}
+	}
+	return overIDs(ids, func(id types.OID) error {
+		table, err := s.tableOf(id)
+		if table == nil || err != nil {
+			return err
+		}
+		return s.emitClass(table)
+	}), nil
 }
 
 // emitClass emits a relation's row and those of its indexes.
