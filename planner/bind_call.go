@@ -209,7 +209,7 @@ func (s *scope) finishCall(name ast.Name, c *candidate, args []plan.Expr, in []t
 		if at == 0 {
 			return nil, b.errorAt(exprLoc(rest[0]), sqlerr.UndefinedObject, "could not find array type for data type %s", b.typeName(et))
 		}
-		arr := &plan.ArrayExpr{Typed: plan.Typed{Type: at, Typmod: -1, Collation: b.typeCollation(at), Loc: rest[0].T().Loc}, Elem: et, Args: rest}
+		arr := &plan.ArrayExpr{Typed: plan.Typed{Type: at, Typmod: -1, Collation: b.typeCollation(at), Loc: rest[0].T().Loc}, Elem: b.baseType(et), Args: rest}
 		args = append(args[:p.NArgs-1:p.NArgs-1], arr)
 		f.Variadic = true
 	}

@@ -378,7 +378,7 @@ func (s *scope) inArray(op ast.Name, useOr bool, l plan.Expr, list []plan.Expr, 
 			return nil, nil
 		}
 	}
-	arr := &plan.ArrayExpr{Typed: plan.Typed{Type: b.arrayType(t), Typmod: -1, Collation: b.typeCollation(t), Loc: -1}, Elem: t}
+	arr := &plan.ArrayExpr{Typed: plan.Typed{Type: b.arrayType(t), Typmod: -1, Collation: b.typeCollation(t), Loc: -1}, Elem: b.baseType(t)}
 	for _, e := range list {
 		c, err := b.toCommon(e, t, "IN")
 		if err != nil {
@@ -736,7 +736,7 @@ func (s *scope) array(x *ast.Array, arrType, elemType types.OID, mod types.Typmo
 			return nil, err
 		}
 	}
-	n.Type, n.Elem, n.Args = arrType, elemType, elems
+	n.Type, n.Elem, n.Args = arrType, s.b.baseType(elemType), elems // elements are kept as the type below a domain
 	n.Collation = b.collOf(arrType, elems)
 	if n.Collation == 0 {
 		n.Collation = b.typeCollation(arrType)

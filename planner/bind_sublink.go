@@ -210,7 +210,7 @@ func (s *scope) subscript(e plan.Expr, steps []ast.Step, loc int) (plan.Expr, er
 	if et == 0 {
 		return nil, b.errorAt(exprLoc(e), sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", b.typeName(e.T().Type))
 	}
-	n := &plan.Subscript{Typed: plan.Typed{Type: et, Typmod: mod, Loc: loc}, Container: e, Elem: et}
+	n := &plan.Subscript{Typed: plan.Typed{Type: et, Typmod: mod, Loc: loc}, Container: e, Elem: b.baseType(et)}
 	for i := range steps {
 		n.Slice = n.Slice || steps[i].Kind == ast.StepSlice
 	}

@@ -359,7 +359,7 @@ func (b *binder) fillDomain(d *plan.CoerceToDomain) error {
 	if t == nil {
 		return sqlerr.Internal("cache lookup failed for type %d", d.Type)
 	}
-	d.Schema, d.Name = b.schemaName(t.Namespace), t.Name
+	d.Schema, d.Name, d.Text = b.schemaName(t.Namespace), t.Name, b.typeName(d.Type)
 	for t != nil && t.Type == 'd' {
 		d.NotNull = d.NotNull || t.NotNull
 		checks, err := b.domainChecks(t)

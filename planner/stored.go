@@ -283,6 +283,20 @@ func BindDomainCheck(cat catalog.Reader, env *BindEnv, domain *catalog.Type, tex
 	return b.domainCheck(domain, text)
 }
 
+// DomainValue is an expression over Slot 0, a value of a domain's base type, that fails when the value breaks a constraint of the domain.
+func DomainValue(cat catalog.Reader, env *BindEnv, domain types.OID) (plan.Expr, error) {
+	b := &binder{cat: cat, env: env, params: newParamState(nil), stored: true}
+	base, mod := b.baseTypeMod(domain, -1)
+	value := plan.Typed{Type: base, Typmod: mod, Collation: b.typeCollation(base), Loc: -1}
+	d := &plan.CoerceToDomain{Typed: value, Arg: &plan.Slot{Typed: value}, Form: plan.FormImplicitCast}
+	d.Type = domain
+	if err := b.fillDomain(d); err != nil {
+		return nil, err
+	}
+	d.Type = base
+	return b.evaluable(d)
+}
+
 // volatility is the worst volatility of any function in e, subqueries included.
 func (b *binder) volatility(e plan.Expr) byte { return volatilityOf(e) }
 

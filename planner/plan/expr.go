@@ -109,6 +109,7 @@ type CoerceToDomain struct {
 	Form    CallForm
 	Schema  string // the domain's schema and name, for messages
 	Name    string
+	Text    string      // the name as messages show it, with the schema where the search path needs it
 	NotNull bool        // the domain is NOT NULL
 	Checks  []CheckExpr // conditions over CaseTest, in name order
 }

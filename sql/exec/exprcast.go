@@ -74,7 +74,11 @@ func (c *compiler) arrayCoerce(e *plan.ArrayCoerce) (program, error) {
 		return nil, err
 	}
 	elem, err := c.compile(e.Elem)
-	return &arrayCoerceProg{arg: arg, elem: elem, from: arrayElem(e.Arg.T().Type, 0), to: e.Elem.T().Type}, err
+	to := e.Elem // elements of a domain are kept as its base type
+	for d, ok := to.(*plan.CoerceToDomain); ok; d, ok = to.(*plan.CoerceToDomain) {
+		to = d.Arg
+	}
+	return &arrayCoerceProg{arg: arg, elem: elem, from: arrayElem(e.Arg.T().Type, 0), to: to.T().Type}, err
 }
 
 func (p *arrayCoerceProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
@@ -135,6 +139,7 @@ type domainProg struct {
 	arg     program
 	schema  string
 	name    string
+	text    string
 	notNull bool
 	checks  []program
 	names   []string
@@ -145,7 +150,7 @@ func (c *compiler) domain(e *plan.CoerceToDomain) (program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &domainProg{arg: arg, schema: e.Schema, name: e.Name, notNull: e.NotNull}
+	p := &domainProg{arg: arg, schema: e.Schema, name: e.Name, text: e.Text, notNull: e.NotNull}
 	for _, ch := range e.Checks {
 		x, err := c.compile(ch.Expr)
 		if err != nil {
@@ -164,7 +169,7 @@ func (p *domainProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
 	if p.notNull && v.HasNulls {
 		each(f.n, sel, func(i int) {
 			if err == nil && v.IsNull(i) {
-				err = sqlerr.New(sqlerr.NotNullViolation, "domain %s does not allow null values", p.name).WithType(p.schema, p.name)
+				err = sqlerr.New(sqlerr.NotNullViolation, "domain %s does not allow null values", p.text).WithType(p.schema, p.name)
 			}
 		})
 		if err != nil {
@@ -181,7 +186,7 @@ func (p *domainProg) eval(f *frame, sel []uint16) (*vec.Vector, error) {
 		}
 		each(f.n, sel, func(i int) {
 			if err == nil && !b.IsNull(i) && !b.Bool[b.At(i)] {
-				err = sqlerr.New(sqlerr.CheckViolation, "value for domain %s violates check constraint \"%s\"", p.name, p.names[k]).
+				err = sqlerr.New(sqlerr.CheckViolation, "value for domain %s violates check constraint \"%s\"", p.text, p.names[k]).
 					WithType(p.schema, p.name).WithConstraint(p.names[k])
 			}
 		})

@@ -12,8 +12,9 @@ import (
 // jsonField is a field of the row that a JSON object is converted to.
 type jsonField struct {
 	name string
-	t    types.OID
+	t    types.OID // what is kept
 	mod  types.Typmod
+	as   types.OID // what is declared, where that is a domain
 }
 
 // compositeFields returns the fields of a named composite type, nil when t is none.
@@ -27,15 +28,9 @@ func (c *Ctx) compositeFields(t types.OID) []jsonField {
 	}
 	out := make([]jsonField, len(info.Fields))
 	for i, f := range info.Fields {
-		out[i] = jsonField{name: f.Name, t: f.Type, mod: f.Typmod}
-		for {
-			d, ok := c.IO.Catalog.TypeInfo(out[i].t)
-			if !ok || d.Kind != 'd' {
-				break
-			}
-			if out[i].t = d.Base; d.Typmod >= 0 {
-				out[i].mod = d.Typmod
-			}
+		out[i] = jsonField{name: f.Name}
+		if out[i].t, out[i].mod = c.domainBase(f.Type, f.Typmod); out[i].t != f.Type {
+			out[i].as = f.Type
 		}
 	}
 	return out
@@ -51,10 +46,18 @@ func (c *Ctx) populate(fields []jsonField, base, obj []byte) ([]types.Datum, err
 		}
 		val, ok := json.Field(obj, []byte(f.name))
 		if !ok {
-			vals[i] = have
+			if vals[i] = have; f.as != 0 && base == nil {
+				if err := c.IO.CheckDomain(f.as, have); err != nil {
+					return nil, err
+				}
+			}
 			continue
 		}
-		d, err := c.fromJSON(f.t, f.mod, f.name, have, val)
+		t := f.t
+		if f.as != 0 {
+			t = f.as
+		}
+		d, err := c.fromJSON(t, f.mod, f.name, have, val)
 		if err != nil {
 			return nil, err
 		}
@@ -66,6 +69,13 @@ func (c *Ctx) populate(fields []jsonField, base, obj []byte) ([]types.Datum, err
 // fromJSON converts a JSON value to a type: objects to composite types, arrays to arrays, the rest through text. key names the value in
 // hints, have is what a row to be converted to has before.
 func (c *Ctx) fromJSON(t types.OID, mod types.Typmod, key string, have types.Datum, val []byte) (types.Datum, error) {
+	if base, low := c.domainBase(t, mod); base != t {
+		d, err := c.fromJSON(base, low, key, have, val)
+		if err == nil {
+			err = c.IO.CheckDomain(t, d)
+		}
+		return d, err
+	}
 	kind := json.KindOf(val)
 	if kind != json.String && kind != json.Null && t != types.JSONOID && t != types.JSONBOID {
 		if elem := c.IO.ElemType(t); elem != 0 {
@@ -80,6 +90,22 @@ func (c *Ctx) fromJSON(t types.OID, mod types.Typmod, key string, have types.Dat
 		return d, err
 	}
 	return types.ApplyTypmod(t, mod, false, d)
+}
+
+// domainBase returns the type below a domain and its modifier, other types as they are.
+func (c *Ctx) domainBase(t types.OID, mod types.Typmod) (types.OID, types.Typmod) {
+	if b := types.BuiltinByOID(t); b != nil && b.Type == 'b' || c.IO.Catalog == nil {
+		return t, mod
+	}
+	for {
+		d, ok := c.IO.Catalog.TypeInfo(t)
+		if !ok || d.Kind != 'd' {
+			return t, mod
+		}
+		if t = d.Base; d.Typmod >= 0 {
+			mod = d.Typmod
+		}
+	}
 }
 
 func (c *Ctx) rowFromJSON(fields []jsonField, have types.Datum, val []byte, kind json.Kind) (types.Datum, error) {
@@ -129,9 +155,9 @@ func (c *Ctx) arrayFromJSON(elem types.OID, mod types.Typmod, key string, val []
 	}
 	a.dims[0] = a.sizes[0]
 	if len(a.vals) == 0 {
-		return types.Bytes(types.EmptyArray(elem)), nil
+		return types.Bytes(types.EmptyArray(c.IO.Stored(elem))), nil
 	}
-	b := types.BuildArray(nil, elem, a.dims, nil)
+	b := types.BuildArray(nil, c.IO.Stored(elem), a.dims, nil)
 	for _, d := range a.vals {
 		b.Add(d)
 	}

@@ -18,6 +18,6 @@
 // Files. server.go what sessions share, session.go the struct, memory.go what owners hold, txn.go transaction blocks, query.go the simple protocol,
 // extended.go Parse to Sync, prepared.go statements, portal.go portals, run.go execution, rows.go DataRows,
 // cluster.go nodes and replicas, consistency.go stale reads, token.go commit tokens, guc.go and settings.go and checks.go parameters, set.go SET and SHOW, utility.go dispatch, cursor.go, copyfrom.go,
-// notify.go LISTEN and NOTIFY, copyto.go, explain.go, maintenance.go, database.go, reconcile.go the list of databases after a restore, backup.go replication connections, environment.go services for functions, hasprivilege.go has_..._privilege, systemrows.go and
+// notify.go LISTEN and NOTIFY, copyto.go, explain.go, maintenance.go, database.go, reconcile.go the list of databases after a restore, backup.go replication connections, environment.go services for functions, hasprivilege.go has_..._privilege, domaincheck.go constraints of domains inside of values, systemrows.go and
 // stat.go what the activity and statistics views show, auth.go SCRAM verifiers, sqlfunc.go functions in SQL that are run.
 package session

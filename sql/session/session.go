@@ -52,8 +52,10 @@ type Session struct {
 	out    *wire.Writer
 	info   StartupInfo
 	db     *engine.Database
-	eng    *engine.Session
-	acct   *mem.Account
+	// domains are the domains' constraints that input of values inside of others has used.
+	domains map[types.OID]*domainCheck
+	eng     *engine.Session
+	acct    *mem.Account
 
 	set         settings
 	io          types.IOContext

@@ -61,7 +61,7 @@ func arrayIn(c *IOContext, _, elem OID, mod Typmod, text []byte) (Datum, error) 
 		if lens != nil {
 			return Datum{}, malformed(text).WithDetail("Specified array dimensions do not match array contents.")
 		}
-		return Datum{B: EmptyArray(elem)}, nil
+		return Datum{B: EmptyArray(c.Stored(elem))}, nil
 	}
 	got := p.lens[:p.ndim]
 	if lens != nil {
@@ -74,7 +74,7 @@ func arrayIn(c *IOContext, _, elem OID, mod Typmod, text []byte) (Datum, error) 
 			}
 		}
 	}
-	b := BuildArray(nil, elem, got, lowers)
+	b := BuildArray(nil, c.Stored(elem), got, lowers)
 	for _, d := range p.out {
 		b.Add(d)
 	}
@@ -293,7 +293,7 @@ func (p *arrayParser) element() error {
 	}
 	if !escaped && strings.EqualFold(str(p.buf), "null") {
 		p.out = append(p.out, NullDatum)
-		return nil
+		return p.c.checkNull(p.elem)
 	}
 	return p.add()
 }

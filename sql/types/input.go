@@ -109,7 +109,14 @@ func inputMore(c *IOContext, t OID, mod Typmod, text []byte) (Datum, error) {
 	if i, ok := c.info(t); ok {
 		switch i.Kind {
 		case 'd':
-			return Input(c, i.Base, i.Typmod, text)
+			for low, ok := c.info(i.Base); ok && low.Kind == 'd'; low, ok = c.info(i.Base) {
+				i = low // the constraints of all are checked together
+			}
+			d, err := Input(c, i.Base, i.Typmod, text)
+			if err == nil {
+				err = c.CheckDomain(t, d)
+			}
+			return d, err
 		case 'e':
 			return enumIn(c, t, i, text)
 		case 'c':

@@ -57,6 +57,45 @@ type NameResolver interface {
 	EnumLabel(enum OID, label OID) (string, bool)
 }
 
+// DomainChecker is implemented by a NameResolver that knows the constraints of domains. A value of a domain inside of a composite
+// value or an array has to keep to them when it is read, since no cast comes after.
+type DomainChecker interface {
+	CheckDomain(domain OID, value Datum) error
+}
+
+// CheckDomain checks a value that becomes one of a domain.
+func (c *IOContext) CheckDomain(domain OID, value Datum) error {
+	if k, ok := c.Catalog.(DomainChecker); ok {
+		return k.CheckDomain(domain, value)
+	}
+	return nil
+}
+
+// Stored returns the type that values of type t are kept as: below domains their base type.
+func (c *IOContext) Stored(t OID) OID {
+	for {
+		if b := BuiltinByOID(t); b != nil && b.Type == 'b' {
+			return t
+		}
+		i, ok := c.info(t)
+		if !ok || i.Kind != 'd' {
+			return t
+		}
+		t = i.Base
+	}
+}
+
+// checkNull checks a null of type t, which a domain may refuse.
+func (c *IOContext) checkNull(t OID) error {
+	if b := BuiltinByOID(t); b != nil && b.Type == 'b' {
+		return nil
+	}
+	if i, ok := c.info(t); ok && i.Kind == 'd' {
+		return c.CheckDomain(t, NullDatum)
+	}
+	return nil
+}
+
 func (c *IOContext) info(t OID) (TypeInfo, bool) {
 	if c == nil || c.Catalog == nil {
 		return TypeInfo{}, false

@@ -138,7 +138,10 @@ func recordIn(c *IOContext, info TypeInfo, text []byte) (Datum, error) {
 			s = s[1:]
 		}
 		if len(s) > 0 && (s[0] == ',' || s[0] == ')') {
-			rec.Add(f.Type, NullDatum)
+			if err := c.checkNull(f.Type); err != nil {
+				return Datum{}, err
+			}
+			rec.Add(c.Stored(f.Type), NullDatum)
 			continue
 		}
 		val, rest, ok := recordField(s)
@@ -150,7 +153,7 @@ func recordIn(c *IOContext, info TypeInfo, text []byte) (Datum, error) {
 		if err != nil {
 			return Datum{}, err
 		}
-		rec.Add(f.Type, d)
+		rec.Add(c.Stored(f.Type), d)
 	}
 	if len(s) == 0 || s[0] != ')' {
 		if len(s) > 0 && s[0] == ',' {

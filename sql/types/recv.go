@@ -144,7 +144,14 @@ func recvMore(c *IOContext, t OID, mod Typmod, bin []byte) (Datum, error) {
 	if i, ok := c.info(t); ok {
 		switch i.Kind {
 		case 'd':
-			return Recv(c, i.Base, i.Typmod, bin)
+			for low, ok := c.info(i.Base); ok && low.Kind == 'd'; low, ok = c.info(i.Base) {
+				i = low // the constraints of all are checked together
+			}
+			d, err := Recv(c, i.Base, i.Typmod, bin)
+			if err == nil {
+				err = c.CheckDomain(t, d)
+			}
+			return d, err
 		case 'e':
 			return enumIn(c, t, i, bin)
 		case 'c':
@@ -195,9 +202,9 @@ func recvArray(c *IOContext, t, elem OID, mod Typmod, bin []byte) (Datum, error)
 		if t == Int2VectorOID || t == OIDVectorOID {
 			return Datum{B: MakeVector(elem, nil)}, nil
 		}
-		return Datum{B: EmptyArray(elem)}, nil
+		return Datum{B: EmptyArray(c.Stored(elem))}, nil
 	}
-	b := BuildArray(nil, elem, lens, lowers)
+	b := BuildArray(nil, c.Stored(elem), lens, lowers)
 	for range n {
 		d, rest, err := recvField(c, elem, mod, bin)
 		if err != nil {
@@ -219,6 +226,9 @@ func recvField(c *IOContext, t OID, mod Typmod, bin []byte) (Datum, []byte, erro
 	l := int(int32(binary.BigEndian.Uint32(bin)))
 	bin = bin[4:]
 	if l < 0 {
+		if err := c.checkNull(t); err != nil {
+			return Datum{}, nil, err
+		}
 		return NullDatum, bin, nil
 	}
 	if l > len(bin) {
@@ -256,7 +266,7 @@ func recvRecord(c *IOContext, fields []FieldInfo, bin []byte) (Datum, error) {
 			return Datum{}, err
 		}
 		bin = rest
-		rec.Add(t, d)
+		rec.Add(c.Stored(t), d)
 	}
 	return Datum{B: rec.Buf}, nil
 }
