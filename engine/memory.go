@@ -311,11 +311,11 @@ func (k *memoryKeeper) evict(want int64) (freed int64) {
 // process has become idle it gives back what nobody uses. Either call stops the process for a moment, so they are made only
 // when the figure has changed by more than a thirtieth.
 func (k *memoryKeeper) tune() {
-	if n := k.goLimit(); k.e.o.MemLimit > 0 && differ(n, k.limitSet) {
+	h := readHeap()
+	if n := crowdedLimit(k.goLimit(), int64(h.live)); k.e.o.MemLimit > 0 && differ(n, k.limitSet) {
 		debug.SetMemoryLimit(n)
 		k.limitSet = n
 	}
-	h := readHeap()
 	live := float64(max(h.live, 1<<20))
 	percent := int64(math.Max(25, math.Min(float64(heapStep(k.e.o.MemLimit))/live*100, 1600)))
 	if differ(percent, k.percentSet) {
@@ -325,6 +325,13 @@ func (k *memoryKeeper) tune() {
 	if k.idle.due(time.Now(), h) {
 		debug.FreeOSMemory()
 	}
+}
+
+// crowdedLimit returns Go's limit for a heap with live bytes: up to a fifth more than the usual one when more than three quarters of it are alive. What is
+// evicted cannot make up for what is not booked then, and a collector without room takes half of the processors for nothing: all sessions would
+// stand still, and the limit be exceeded nevertheless.
+func crowdedLimit(limit, live int64) int64 {
+	return min(max(limit, live/3*4), limit/5*6)
 }
 
 func differ(a, b int64) bool { return 30*max(a-b, b-a) > b }

@@ -76,3 +76,12 @@ func TestIdleHeap(t *testing.T) {
 		t.Errorf("%d collections in two minutes", asked)
 	}
 }
+
+// TestCrowdedLimit gives a heap of which much is alive some room, and not without bound.
+func TestCrowdedLimit(t *testing.T) {
+	for _, c := range []struct{ limit, live, want int64 }{{100, 0, 100}, {100, 75, 100}, {100, 84, 112}, {100, 90, 120}, {100, 300, 120}} {
+		if got := crowdedLimit(c.limit, c.live); got != c.want {
+			t.Errorf("limit %d, %d alive: %d, want %d", c.limit, c.live, got, c.want)
+		}
+	}
+}
