@@ -19,5 +19,5 @@
 // # Files
 //
 //   - main.go: flags, order and table. load.go: clients and their latencies.
-//   - etcd.go, herd.go: clusters of three. sql.go: clients of herd and PostgreSQL. process.go: servers as processes.
+//   - etcd.go, herd.go: clusters of three. sql.go: clients of herd and PostgreSQL; lean.go: the same without a driver. process.go: servers as processes.
 package main

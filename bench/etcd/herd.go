@@ -53,7 +53,7 @@ func startHerd(ctx context.Context, s *settings) (_ system, err error) {
 	if err != nil {
 		return nil, err
 	}
-	x := sqlSystem{sqlURL(leader), func() error { return stopAll(processes) }, func() (time.Duration, error) { return cpuOf(processes) }}
+	x := sqlSystem{sqlURL(leader), func() error { return stopAll(processes) }, func() (time.Duration, error) { return cpuOf(processes) }, s.lean}
 	return x, x.prepare(ctx)
 }
 

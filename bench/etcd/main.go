@@ -26,6 +26,7 @@ type settings struct {
 	value      int
 	systems    []string
 	work       []string
+	lean       bool
 }
 
 // system is one of those that are compared.
@@ -80,6 +81,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	pflag.IntVar(&s.value, "value", 100, "bytes of a value")
 	pflag.StringSliceVar(&s.systems, "systems", []string{"herd", "etcd", "postgres"}, "systems to measure")
 	pflag.StringSliceVar(&s.work, "work", []string{"put", "get"}, "kinds of work to measure, in this order")
+	pflag.BoolVar(&s.lean, "lean", false, "SQL clients write the protocol themselves instead of with pgx")
 	pflag.Parse()
 	if s.dir, err = os.MkdirTemp(s.dir, "herd-etcd-"); err != nil {
 		return err
@@ -104,7 +106,7 @@ func (s *settings) start(ctx context.Context, name string) (system, error) {
 	case "etcd":
 		return startEtcd(ctx, s)
 	case "postgres":
-		return startPostgres(ctx)
+		return startPostgres(ctx, s)
 	}
 	return nil, errors.New("no such system; there are herd, etcd and postgres")
 }

@@ -16,16 +16,17 @@ type sqlSystem struct {
 	url  string
 	end  func() error
 	used func() (time.Duration, error)
+	lean bool // clients write the protocol themselves
 }
 
 const makeTable = "create table kv(k bigint primary key, v text not null)"
 
-func startPostgres(ctx context.Context) (system, error) {
+func startPostgres(ctx context.Context, s *settings) (system, error) {
 	p, err := peer.StartPostgres(ctx, []string{"shared_buffers=1GB", "max_connections=300"})
 	if err != nil {
 		return nil, err
 	}
-	x := sqlSystem{p.URL, p.Stop, func() (time.Duration, error) { return 0, nil }}
+	x := sqlSystem{p.URL, p.Stop, func() (time.Duration, error) { return 0, nil }, s.lean}
 	if err := x.prepare(ctx); err != nil {
 		return nil, errors.Join(err, p.Stop())
 	}
@@ -55,11 +56,14 @@ func (x sqlSystem) client(ctx context.Context) (client, error) {
 			return nil, errors.Join(err, c.Close(ctx))
 		}
 	}
+	if x.lean {
+		return newLeanClient(ctx, c)
+	}
 	return sqlClient{c}, nil
 }
 
-// sqlClient is one connection; every operation is a transaction. Operations cannot be cancelled: the driver would start a goroutine for each
-// one to watch for that, on the processors that the servers need.
+// sqlClient is one connection through the driver; every operation is a transaction. Operations cannot be cancelled: the driver would start a
+// goroutine for each one to watch for that, on the processors that the servers need.
 type sqlClient struct{ c *pgx.Conn }
 
 func (s sqlClient) put(_ context.Context, key int64, value []byte) error {
