@@ -397,7 +397,7 @@ func (s *logStore) write(es []txlog.Entry, c txlog.Class, wait bool) (txlog.Posi
 			return 0, err
 		}
 		rooms = append(rooms, r)
-		es[i].Seq, es[i].Prev = s.record+txlog.Seq(i)+1, s.record+txlog.Seq(i)
+		es[i].Seq, es[i].Prev, es[i].Awaited = s.record+txlog.Seq(i)+1, s.record+txlog.Seq(i), wait
 	}
 	before := s.record
 	s.record += txlog.Seq(len(es))

@@ -256,7 +256,8 @@ func (db *Database) append(live []*request, next *storage.Snapshot, changed bool
 			}
 		}
 		rooms = append(rooms, r.room)
-		entries = append(entries, txlog.Entry{Epoch: db.epoch, Seq: r.seq, Prev: r.seq - 1, Kind: r.kind, Payload: r.payload})
+		awaited := r.tx != nil && !r.tx.s.async // WaitDurable ends each transaction
+		entries = append(entries, txlog.Entry{Epoch: db.epoch, Seq: r.seq, Prev: r.seq - 1, Kind: r.kind, Payload: r.payload, Awaited: awaited})
 		if r.kind == txlog.Commit {
 			db.stats.commits.Add(1)
 		}

@@ -11,8 +11,8 @@ import (
 const blockBytes = vfs.DirectAlign
 
 // blocks makes writes of whole blocks out of groups. The block in which the last group ended is written again with the next
-// one: its first bytes are the same, so whatever of the write a crash leaves behind, what was durable stays. Writer goroutine
-// only.
+// one: its first bytes are the same, so whatever of the write a crash leaves behind, what was durable stays. Whoever
+// writes only.
 type blocks struct {
 	seg *segment
 	buf []byte // aligned; begins with the first used bytes of the block where the next group goes

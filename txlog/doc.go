@@ -13,7 +13,9 @@
 // leave the file system's journal alone. Entries go out in flush groups, each with one call that writes and syncs it
 // (vfs.WriteSync), in whole blocks and, where the file system can, past the page cache (vfs.Direct): the log is read again
 // only after a crash. A group's CRC32C covers its header (magic, format version, segment number, position, end of the previous
-// group, length, synced) and its entries, so recycled bytes never pass for a group. While one fsync runs the next group gathers; nobody waits for a group to fill.
+// group, length, synced) and its entries, so recycled bytes never pass for a group. While one fsync
+// runs the next group gathers; nobody waits for a group to fill. Who waits for an entry writes its group himself when nobody else writes, else the writer
+// does ([Entry].Awaited, Local.Wait).
 //
 // Recovery reads groups in order. A group that does not verify is the torn tail, unless a later group that does
 // verify says that everything up to a position beyond the bad one had been synced before it was built: then it is
@@ -40,7 +42,7 @@
 //	log.go      the contract: Log, Applier, Entry, errors
 //	format.go   group, entry and segment headers
 //	local.go    Local: open, reserve, append
-//	wait.go     waiting for entries to be durable
+//	wait.go     waiting for entries to be durable, and writing them meanwhile
 //	writer.go   the writer: groups to disk; blocks.go makes whole blocks of them
 //	stats.go    counters
 //	segment.go  preparing, recycling and removing segments

@@ -85,6 +85,9 @@ const (
 	shrinkReserve = MaxEntry + slack
 	// pendingMax is the size, in bytes, of the gathering group above which Reserve waits for the writer.
 	pendingMax = 4 << 20
+	// awaitedMax is its size above which the writer begins although somebody is to wait for each entry: a large group is
+	// written while the rest of it is still made.
+	awaitedMax = 64 << 10
 	// An entry of more than largeEntry bytes waits already when pendingLarge gather, so that a commit behind the parts of a
 	// large transaction waits for two short writes of the disk and not for two long ones.
 	largeEntry   = 64 << 10
@@ -108,7 +111,10 @@ type Local struct {
 	ends     []int      // end of each entry in buf
 	spare    []byte     // the buffer the writer has finished with
 	spareEnd []int
-	rare     int // groups since one needed a large buffer
+	told     bool    // the writer goroutine knows that entries gather
+	writing  bool    // somebody writes a group, and has the fields chunks and blocks
+	chunks   []chunk // of the group that is being written
+	rare     int     // groups since one needed a large buffer
 	waiting  []*waiter
 	waiters  waiterPool
 	last     Seq   // last appended
@@ -214,6 +220,7 @@ func (l *Local) Reserve(bytes int, c Class) (Reservation, error) {
 				l.reserved += n
 				return Reservation{n}, nil
 			}
+			l.tellWriter() // of what nobody has waited for yet
 			l.space.Wait()
 			continue
 		}
@@ -247,9 +254,9 @@ func (l *Local) Cancel(r Reservation) {
 // Append implements Log.
 func (l *Local) Append(r Reservation, e Entry) error {
 	l.mu.Lock()
-	first, err := l.appendLocked(r, e)
+	start, err := l.appendLocked(r, e)
 	l.mu.Unlock()
-	if first {
+	if start {
 		l.work.Signal()
 	}
 	return err
@@ -260,11 +267,11 @@ func (l *Local) AppendAll(rs []Reservation, es []Entry) (err error) {
 	wake := false
 	l.mu.Lock()
 	for i := range es {
-		var first bool
-		if first, err = l.appendLocked(rs[i], es[i]); err != nil {
+		var start bool
+		if start, err = l.appendLocked(rs[i], es[i]); err != nil {
 			break
 		}
-		wake = wake || first
+		wake = wake || start
 	}
 	l.mu.Unlock()
 	if wake {
@@ -273,19 +280,21 @@ func (l *Local) AppendAll(rs []Reservation, es []Entry) (err error) {
 	return err
 }
 
-// appendLocked adds e to the gathering group and tells whether it is the first there. l.mu is held.
-func (l *Local) appendLocked(r Reservation, e Entry) (first bool, err error) {
+// appendLocked adds e to the gathering group and tells whether the writer has to be told. l.mu is held.
+func (l *Local) appendLocked(r Reservation, e Entry) (start bool, err error) {
 	invariant.Assert(cost(len(e.Payload)) <= r.cost, "txlog: an entry exceeds its reservation")
 	if l.err != nil {
 		return false, l.err
 	}
 	invariant.Assert(e.Seq > l.last, "txlog: entries out of order")
 	l.reserved -= r.cost
-	first = len(l.ends) == 0
 	l.buf = appendEntry(l.buf, e)
 	l.ends = append(l.ends, len(l.buf))
 	l.last = e.Seq
-	return first, nil
+	// Who waits for what gathers while nobody writes writes it himself (Wait). In the other modes nobody waits for the disk.
+	start = !l.told && (!e.Awaited || l.o.Mode != SyncAlways || len(l.buf) > awaitedMax)
+	l.told = l.told || start
+	return start, nil
 }
 
 // Durable implements Log.

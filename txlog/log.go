@@ -63,6 +63,9 @@ type Entry struct {
 	Prev    Seq // Seq of the entry before, 0 for the first
 	Kind    Kind
 	Payload []byte
+	// Awaited says that whoever appends the entry is about to call Wait for it: the log need not begin to write it before that,
+	// or before the room in memory is needed. It is not kept.
+	Awaited bool
 }
 
 // Reservation is room in the log that Append will use. The zero value is no room. It is used once.

@@ -3,6 +3,8 @@ package txlog
 import (
 	"fmt"
 	"sync"
+
+	"herd/internal/vfs"
 )
 
 // waiter is somebody who waits for an entry.
@@ -35,6 +37,14 @@ func (l *Local) Wait(seq Seq, stop <-chan struct{}) error {
 			}
 			return err
 		}
+		if !l.writing && len(l.ends) > 0 && !l.closed && l.o.Mode == SyncAlways {
+			if stop == nil {
+				l.writeAwaited()
+				l.mu.Unlock()
+				continue
+			}
+			l.tellWriter() // a write cannot be left
+		}
 		w := l.waiters.get()
 		w.seq = seq
 		l.waiting = append(l.waiting, w)
@@ -53,6 +63,21 @@ func (l *Local) Wait(seq Seq, stop <-chan struct{}) error {
 		}
 	}
 	return nil
+}
+
+// writeAwaited writes what has gathered on the goroutine of who waits for it: with few sessions, handing that to the writer and
+// being told of its end would take as long as the write. What gathers meanwhile is the writer's. l.mu is held.
+func (l *Local) writeAwaited() {
+	l.writeGroup(vfs.Blocked)
+	if len(l.ends) > 0 || l.closed || l.wantSync || l.err != nil {
+		l.tellWriter()
+	}
+}
+
+// tellWriter wakes the writer goroutine. l.mu is held.
+func (l *Local) tellWriter() {
+	l.told = true
+	l.work.Signal()
 }
 
 // leave takes w off the list. One that is woken at the same moment is left to the collector.

@@ -15,13 +15,12 @@ type chunk struct {
 	last Seq
 }
 
-// write is the writer goroutine: it takes what has gathered, writes and syncs it, and tells the waiters.
+// write is the writer goroutine: it writes what has gathered and nobody who waits for it has begun to write.
 func (l *Local) write() {
 	defer l.writer.Done()
-	var chunks []chunk
 	for {
 		l.mu.Lock()
-		for len(l.ends) == 0 && !l.closed && !l.wantSync && l.err == nil {
+		for l.err == nil && (l.writing || len(l.ends) == 0 && !l.closed && !l.wantSync) {
 			l.work.Wait()
 		}
 		if l.err != nil || (l.closed && len(l.ends) == 0) {
@@ -42,14 +41,25 @@ func (l *Local) write() {
 			l.setSynced(end)
 			continue
 		}
-		buf, ends := l.takeLocked()
-		chunks = l.layOut(chunks[:0], buf, ends)
+		l.writeGroup(vfs.Parked)
 		l.mu.Unlock()
-		if !l.flush(chunks) {
-			return
-		}
+	}
+}
+
+// writeGroup takes what has gathered, writes and syncs it, and tells the waiters. l.mu is held, and released meanwhile; nobody
+// else writes. A failure is in l.err.
+func (l *Local) writeGroup(w vfs.Waiting) {
+	l.writing, l.told = true, false
+	buf, ends := l.takeLocked()
+	chunks := l.layOut(l.chunks[:0], buf, ends)
+	l.mu.Unlock()
+	ok := l.flush(chunks, w)
+	if ok {
 		l.publish(chunks, buf, ends)
 	}
+	clear(chunks)
+	l.mu.Lock()
+	l.writing, l.chunks = false, chunks
 }
 
 // takeLocked swaps the gathering buffer for the spare one. l.mu is held.
@@ -105,10 +115,10 @@ func lastStart(ends []int, i int) int {
 }
 
 // flush writes the chunks and, unless the mode says later, syncs them.
-func (l *Local) flush(chunks []chunk) bool {
+func (l *Local) flush(chunks []chunk, w vfs.Waiting) bool {
 	var size int64
 	for _, c := range chunks {
-		if err := l.writeChunk(c); err != nil {
+		if err := l.writeChunk(c, w); err != nil {
 			l.fail(err)
 			return false
 		}
@@ -133,7 +143,7 @@ func (l *Local) flush(chunks []chunk) bool {
 }
 
 // writeChunk writes one chunk, durably when the mode asks for that.
-func (l *Local) writeChunk(c chunk) error {
+func (l *Local) writeChunk(c chunk, w vfs.Waiting) error {
 	p, at := l.blocks.fill(c)
 	defer l.blocks.done()
 	if l.o.Mode != SyncAlways {
@@ -141,7 +151,7 @@ func (l *Local) writeChunk(c chunk) error {
 		return err
 	}
 	start := time.Now()
-	if err := vfs.WriteSync(c.seg.file, labelWrite, labelSync, p, at); err != nil {
+	if err := vfs.WriteSync(c.seg.file, labelWrite, labelSync, p, at, w); err != nil {
 		return err
 	}
 	l.stats.Sync.Observe(time.Since(start))

@@ -162,8 +162,12 @@ func (a *asyncWrite) await() {
 	}
 }
 
-// writeSyncAsync writes p durably without keeping a thread. Without such a way, or for a rest, it is writeSync.
-func (o osFile) writeSyncAsync(p []byte, off int64) error {
+// writeSyncPast writes the aligned p durably. Where no thread is to be kept and there is no other way, or for a rest, it is
+// writeSync.
+func (o osFile) writeSyncPast(p []byte, off int64, w Waiting) error {
+	if w == Blocked {
+		return o.writeSync(p, off, w)
+	}
 	if a := takeAsync(); a != nil {
 		n, refused, err := a.writeSync(int(o.f.Fd()), p, off)
 		a.put()
@@ -175,5 +179,5 @@ func (o osFile) writeSyncAsync(p []byte, off int64) error {
 	if len(p) == 0 {
 		return nil
 	}
-	return o.writeSync(p, off)
+	return o.writeSync(p, off, Blocked)
 }

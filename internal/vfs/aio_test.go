@@ -37,7 +37,7 @@ func TestAsyncWrites(t *testing.T) {
 					for i := range p {
 						p[i] = byte(g + r)
 					}
-					if err := WriteSync(f, "", "", p, int64(g*DirectAlign)); err != nil {
+					if err := WriteSync(f, "", "", p, int64(g*DirectAlign), Parked); err != nil {
 						t.Error(err)
 					}
 				}
@@ -83,7 +83,7 @@ func TestAsyncWriteFails(t *testing.T) {
 		t.Errorf("after failures: %d bytes, %v", n, err)
 	}
 	must(t, f.past.f.Close())
-	if err := f.writeSync(whole, 0); !SyncFailed(err) {
+	if err := f.writeSync(whole, 0, Parked); !SyncFailed(err) {
 		t.Errorf("%v is not taken for a failed sync", err)
 	}
 }

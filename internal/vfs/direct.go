@@ -75,13 +75,13 @@ func (d directFile) WriteAt(l Label, p []byte, off int64) (int, error) {
 	return d.osFile.WriteAt(l, p, off)
 }
 
-func (d directFile) writeSync(p []byte, off int64) error {
+func (d directFile) writeSync(p []byte, off int64, w Waiting) error {
 	if aligned(p, off) {
-		if err := d.past.writeSyncAsync(p, off); !errors.Is(err, errNoWriteSync) {
+		if err := d.past.writeSyncPast(p, off, w); !errors.Is(err, errNoWriteSync) {
 			return err
 		}
 	}
-	return d.osFile.writeSync(p, off)
+	return d.osFile.writeSync(p, off, w)
 }
 
 func (d directFile) Close() error {

@@ -35,7 +35,7 @@ func TestDirect(t *testing.T) {
 			p[i] = byte(r.Uint32())
 		}
 		if r.IntN(2) == 0 {
-			must(t, WriteSync(f, "", "", p, int64(off)))
+			must(t, WriteSync(f, "", "", p, int64(off), Parked))
 		} else {
 			_, err := f.WriteAt("", p, int64(off))
 			must(t, err)

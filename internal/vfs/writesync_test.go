@@ -13,8 +13,8 @@ func TestWriteSync(t *testing.T) {
 	f, err := OS.Create(lab, name)
 	must(t, err)
 	defer f.Close()
-	must(t, WriteSync(f, "w", "s", []byte("hello"), 3))
-	must(t, WriteSync(f, "w", "s", nil, 3))
+	must(t, WriteSync(f, "w", "s", []byte("hello"), 3, Parked))
+	must(t, WriteSync(f, "w", "s", nil, 3, Parked))
 	got, err := ReadFile(OS, lab, name)
 	must(t, err)
 	if want := []byte("\x00\x00\x00hello"); !bytes.Equal(got, want) {
@@ -24,7 +24,7 @@ func TestWriteSync(t *testing.T) {
 	m := NewMem()
 	g := create(t, m, "/f", "")
 	must(t, m.SyncDir(lab, "/"))
-	must(t, WriteSync(g, "w", "s", []byte("kept"), 0))
+	must(t, WriteSync(g, "w", "s", []byte("kept"), 0, Parked))
 	crashes(m, 0, 1, func(c *Mem) {
 		if got := contentsOf(t, c, "/f"); got != "kept" {
 			t.Errorf("after a crash the file holds %q", got)
@@ -41,7 +41,7 @@ func TestWriteSyncFaults(t *testing.T) {
 		fs := NewFault(NewMem(), c)
 		f, err := fs.Create("c", "/f")
 		must(t, err)
-		if err := WriteSync(f, "w", "s", []byte("x"), 0); err == nil {
+		if err := WriteSync(f, "w", "s", []byte("x"), 0, Parked); err == nil {
 			t.Errorf("%v: no error", c)
 		}
 	}
@@ -53,7 +53,7 @@ type noCall struct {
 	asked int
 }
 
-func (f *noCall) writeSync([]byte, int64) error {
+func (f *noCall) writeSync([]byte, int64, Waiting) error {
 	f.asked++
 	return errNoWriteSync
 }
@@ -65,8 +65,8 @@ func TestWriteSyncWithoutTheCall(t *testing.T) {
 	m := NewMem()
 	f := &noCall{File: create(t, m, "/f", "")}
 	must(t, m.SyncDir(lab, "/"))
-	must(t, WriteSync(f, "w", "s", []byte("on"), 0))
-	must(t, WriteSync(f, "w", "s", []byte("ce"), 2))
+	must(t, WriteSync(f, "w", "s", []byte("on"), 0, Parked))
+	must(t, WriteSync(f, "w", "s", []byte("ce"), 2, Parked))
 	if got := contentsOf(t, m.CrashClone(CrashOptions{}), "/f"); got != "once" || f.asked != 1 {
 		t.Errorf("after a crash the file holds %q, the call was tried %d times", got, f.asked)
 	}
@@ -81,7 +81,7 @@ func TestWriteSyncFailureIsThatOfASync(t *testing.T) {
 	f, err = OS.OpenRead(lab, name) // a descriptor that cannot be written
 	must(t, err)
 	defer f.Close()
-	if err := f.(syncWriter).writeSync([]byte("x"), 0); !SyncFailed(err) {
+	if err := f.(syncWriter).writeSync([]byte("x"), 0, Parked); !SyncFailed(err) {
 		t.Errorf("%v is not taken for a failed sync", err)
 	}
 }
