@@ -259,6 +259,9 @@ func (n *Node) handle(r request) (answer, error) {
 }
 
 func (n *Node) handleAtLeader(r request) (answer, error) {
+	if r.Op == opJoin && r.Node != nil {
+		n.system.told(*r.Node)
+	}
 	leader := n.system.leader()
 	if leader == "" {
 		return answer{}, errNoLeader

@@ -75,6 +75,8 @@ type system struct {
 	mu      sync.Mutex // guards what follows
 	state   systemState
 	changed chan struct{} // closed at a change
+	// moved is where nodes say that they are, by instance, until the group has agreed on it: it may need a node's vote for that.
+	moved map[string]string
 }
 
 const (
@@ -84,7 +86,7 @@ const (
 )
 
 func newSystem(o *Options) (*system, error) {
-	s := &system{o: o, dir: filepath.Join(o.Dir, "system"), changed: make(chan struct{})}
+	s := &system{o: o, dir: filepath.Join(o.Dir, "system"), changed: make(chan struct{}), moved: map[string]string{}}
 	s.state = newSystemState()
 	if err := o.FS.MkdirAll(labelCluster, s.dir); err != nil {
 		return nil, err
@@ -164,10 +166,22 @@ func (s *system) instance(instance string) (NodeInfo, bool) {
 	defer s.mu.Unlock()
 	for _, x := range s.state.Nodes {
 		if x.Instance == instance {
+			if address, ok := s.moved[instance]; ok {
+				x.Address = address
+			}
 			return x, true
 		}
 	}
 	return NodeInfo{}, false
+}
+
+// told notes where a known node says that it is.
+func (s *system) told(x NodeInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old, ok := s.state.Nodes[x.ID]; ok && old.Instance == x.Instance && old.Address != x.Address {
+		s.moved[x.Instance] = x.Address
+	}
 }
 
 // view returns a copy of the state, and a channel that is closed when it changes.
@@ -231,6 +245,7 @@ func (f *systemFSM) Apply(l *raft.Log) any {
 			s.state.Gone[old.Instance] = true
 		}
 		s.state.Nodes[c.Node.ID] = *c.Node
+		delete(s.moved, c.Node.Instance)
 	}
 	if old, ok := s.state.Nodes[c.Remove]; ok {
 		s.state.Gone[old.Instance] = true
