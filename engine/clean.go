@@ -10,8 +10,12 @@ import (
 // each byte that checkpoints write (storage.Store.CleanShare) and moves them before the next checkpoint, however often these come: what is on
 // disk stays in proportion to what is alive, and writers are slowed as by any checkpoint.
 
-// cleanStep is how many blocks are moved at a time.
-const cleanStep = 64
+// cleanStep is how many blocks are moved at a time, at most. They are in memory twice meanwhile, whatever the limit says, so that a step is no
+// more than cleanStepShare of a slice.
+const (
+	cleanStep      = 64
+	cleanStepShare = 4
+)
 
 // cleaner is guarded by the checkpointer, the only one that cleans.
 type cleaner struct {
@@ -46,6 +50,15 @@ func (db *Database) cleanSlice() int64 {
 	return most
 }
 
+// overLimit returns how many bytes are booked above the memory limit.
+func (db *Database) overLimit() int64 {
+	limit := db.eng.o.Memory.Limit()
+	if limit == 0 {
+		return 0
+	}
+	return db.eng.o.Memory.Used() - limit
+}
+
 // cleanDue moves what is due for what was written since it was last called, in slices with checkpoints between them.
 func (db *Database) cleanDue() error {
 	const creditMost = 256 << 20 // nobody waits for minutes for a checkpoint
@@ -60,8 +73,11 @@ func (db *Database) cleanDue() error {
 	}
 	c.credit = min(c.credit+share*float64(fresh), creditMost)
 	for c.credit > 0 && !db.stopping.Load() {
+		if over := db.overLimit(); over > 0 && db.eng.keeper.evict(over) < over {
+			return nil // what is moved is booked whatever the limit says: not on top of that
+		}
 		slice, begun := min(db.cleanSlice(), int64(c.credit)), c.moved
-		crowded := func() bool { return db.store.Dirty() > db.eng.o.CheckpointDirtyBytes }
+		crowded := func() bool { return db.store.Dirty() > db.eng.o.CheckpointDirtyBytes || db.overLimit() > 0 }
 		more, err := db.cleanSome(func() bool { return db.stopping.Load() || c.moved-begun >= slice || c.moved > begun && crowded() })
 		c.credit -= float64(c.moved - begun)
 		if err != nil || !more { // nothing is worth it before the next manifest
@@ -95,7 +111,7 @@ func (db *Database) cleanSome(stop func() bool) (more bool, err error) {
 		}
 	}
 	for c.Left() > 0 && !db.stopping.Load() {
-		held, err := db.store.PrepareRewrite(pin(), c, cleanStep)
+		held, err := db.store.PrepareRewrite(pin(), c, cleanStep, db.cleanSlice()/cleanStepShare)
 		if err != nil {
 			return false, err
 		}

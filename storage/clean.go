@@ -37,7 +37,7 @@ func (st *Store) CleanShare() float64 {
 //
 //	c, err := store.PlanCleaning(newest, stop)        nil: nothing to do
 //	for c.Left() > 0 {
-//		pin, err := store.PrepareRewrite(tip, c, 64)  reads; without the commit mutex
+//		pin, err := store.PrepareRewrite(tip, c, 64, 4<<20)  reads; without the commit mutex
 //		next, err := store.Rewrite(tip, c)            under the commit mutex; next becomes tip with the same Seq
 //		pin.Release()
 //	}
@@ -211,10 +211,21 @@ func (st *Store) correctLive(s *Snapshot, no uint32, found int64) {
 	}
 }
 
-// PrepareRewrite brings the next n blocks of c and the ways to them into memory and pins them there.
-func (st *Store) PrepareRewrite(s *Snapshot, c *Cleaning, n int) (Pin, error) {
+// next returns how many of the next blocks, at most n and at least one, have no more than so many bytes on disk together.
+func (c *Cleaning) next(n int, bytes int64) int {
+	n = min(n, len(c.refs))
+	for i, r := range c.refs[:n] {
+		if bytes -= int64(r.size); bytes < 0 {
+			return max(i, 1)
+		}
+	}
+	return n
+}
+
+// PrepareRewrite brings the next blocks of c and the ways to them into memory and pins them there: at most n, and not many more than so many bytes.
+func (st *Store) PrepareRewrite(s *Snapshot, c *Cleaning, n int, bytes int64) (Pin, error) {
 	p := Pin{held: pinLists.Get().(*[]*btree.Handle)}
-	c.ready = min(n, len(c.refs))
+	c.ready = c.next(n, bytes)
 	for _, r := range c.refs[:c.ready] {
 		tr := s.roots.get(r.tree)
 		if tr == nil {

@@ -11,7 +11,7 @@ func (f *fixture) clean() bool {
 		return false
 	}
 	for c.Left() > 0 {
-		pin, err := f.st.PrepareRewrite(f.tip, c, 1+f.r.Intn(20))
+		pin, err := f.st.PrepareRewrite(f.tip, c, 1+f.r.Intn(20), int64(f.r.Intn(64<<10)))
 		must(f.t, err)
 		if f.r.Intn(3) == 0 {
 			f.apply(f.changes(f.model, 10))

@@ -215,7 +215,7 @@ func (s *stress) clean(slot *ReaderSlot) {
 		return
 	}
 	for c != nil && c.Left() > 0 {
-		pin, err := s.st.PrepareRewrite(s.pin(slot), c, 32)
+		pin, err := s.st.PrepareRewrite(s.pin(slot), c, 32, 1<<20)
 		if err != nil {
 			s.t.Error(err)
 			return
