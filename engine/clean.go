@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"math"
+
 	"herd/storage"
 	"herd/txlog"
 )
@@ -50,11 +52,11 @@ func (db *Database) cleanSlice() int64 {
 	return most
 }
 
-// overLimit returns how many bytes are booked above the memory limit.
+// overLimit returns how many bytes are booked above the memory limit, below 0 when there is room.
 func (db *Database) overLimit() int64 {
 	limit := db.eng.o.Memory.Limit()
 	if limit == 0 {
-		return 0
+		return math.MinInt64 / 2
 	}
 	return db.eng.o.Memory.Used() - limit
 }
@@ -73,12 +75,15 @@ func (db *Database) cleanDue() error {
 	}
 	c.credit = min(c.credit+share*float64(fresh), creditMost)
 	for c.credit > 0 && !db.stopping.Load() {
-		if over := db.overLimit(); over > 0 && db.eng.keeper.evict(over) < over {
-			return nil // what is moved is booked whatever the limit says: not on top of that
-		}
 		slice, begun := min(db.cleanSlice(), int64(c.credit)), c.moved
+		if short := db.overLimit() + slice; short > 0 && db.eng.keeper.evict(short) < short {
+			return nil // what is moved is booked whatever the limit says: there has to be room for it
+		}
 		crowded := func() bool { return db.store.Dirty() > db.eng.o.CheckpointDirtyBytes || db.overLimit() > 0 }
-		more, err := db.cleanSome(func() bool { return db.stopping.Load() || c.moved-begun >= slice || c.moved > begun && crowded() })
+		more, err := db.cleanSome(func() bool {
+			// Above the limit somebody waits for what only this goroutine can write.
+			return db.stopping.Load() || c.moved-begun >= slice || c.moved > begun && crowded() || db.overLimit() > 0
+		})
 		c.credit -= float64(c.moved - begun)
 		if err != nil || !more { // nothing is worth it before the next manifest
 			return err

@@ -99,10 +99,10 @@ func (st *Store) PlanCleaning(newest func() *Snapshot, stop func() bool) (*Clean
 	looked := 0
 	branches := st.branches()
 	err := walkFrames(seg.f, seg.no, segmentHeader, seg.size, func(a block.Address, f block.Frame, n int) error {
+		if stop() {
+			return errCleanLater
+		}
 		if looked++; looked%planStep == 0 {
-			if stop() {
-				return errCleanLater
-			}
 			s = newest()
 		}
 		tr := s.roots.get(f.Tree)
