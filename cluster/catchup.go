@@ -156,7 +156,7 @@ func (g *Group) fetch(node string, needs uint64) error {
 	g.marks.reset(g.replica.Applied(), needs)
 	g.applied.Store(needs)
 	g.durable.Store(uint64(g.replica.Applied()))
-	g.waiters.release(g.replica.Applied(), nil)
+	g.waiters.Release(g.replica.Applied(), nil)
 	g.changed()
 	g.log.Info("fetched the database's state", "from", node, "bytes", g.counts.fetched.Load()-before, "seconds", time.Since(began).Seconds())
 	return nil

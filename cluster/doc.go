@@ -24,7 +24,7 @@
 //
 //	group.go     Group: txlog.Log over a Raft group
 //	propose.go   batches of entries on their way into Raft
-//	wait.go      those who wait for an entry
+//	wait.go      waiting for an entry
 //	lead.go      leadership: Lead and Follow
 //	fsm.go       what was agreed on, to the database
 //	catchup.go   a state that is fetched, and the log behind it

@@ -86,7 +86,7 @@ func (g *Group) apply(es []txlog.Entry, index uint64) error {
 	g.history.add(time.Now(), applied)
 	g.applied.Store(index)
 	g.durable.Store(uint64(applied))
-	g.waiters.release(applied, nil)
+	g.waiters.Release(applied, nil)
 	g.advanced()
 	return nil
 }

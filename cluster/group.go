@@ -109,7 +109,7 @@ type Group struct {
 	history  history
 	fresh    freshness
 	configs  []configAt
-	waiters  waiters
+	waiters  txlog.Waiters
 	wake     chan struct{} // closed when durable or epoch changes
 	closed   bool
 
@@ -415,7 +415,7 @@ func (g *Group) Close() error {
 	}
 	g.closed = true
 	g.epoch = 0
-	g.waiters.release(math.MaxUint64, txlog.ErrClosed)
+	g.waiters.Release(math.MaxUint64, txlog.ErrClosed)
 	g.changed()
 	g.mu.Unlock()
 	close(g.stop)

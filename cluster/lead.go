@@ -35,7 +35,7 @@ func (g *Group) loseLocked() {
 	g.epoch = 0
 	g.serving = false
 	g.pending, g.waiting, g.queued, g.batched = nil, 0, 0, 0
-	g.waiters.release(math.MaxUint64, txlog.ErrLost)
+	g.waiters.Release(math.MaxUint64, txlog.ErrLost)
 	g.changed()
 }
 

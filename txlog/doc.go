@@ -43,6 +43,7 @@
 //	format.go   group, entry and segment headers
 //	local.go    Local: open, reserve, append
 //	wait.go     waiting for entries to be durable, and writing them meanwhile
+//	waiters.go  those who wait, for the logs of other packages too
 //	writer.go   the writer: groups to disk; blocks.go makes whole blocks of them
 //	stats.go    counters
 //	segment.go  preparing, recycling and removing segments

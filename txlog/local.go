@@ -115,8 +115,7 @@ type Local struct {
 	writing  bool    // somebody writes a group, and has the fields chunks and blocks
 	chunks   []chunk // of the group that is being written
 	rare     int     // groups since one needed a large buffer
-	waiting  []*waiter
-	waiters  waiterPool
+	waiting  Waiters
 	last     Seq   // last appended
 	reserved int64 // cost of reservations not yet appended
 	cur      *segment
@@ -395,7 +394,7 @@ func (l *Local) fail(err error) {
 		return
 	}
 	l.err = fmt.Errorf("%w: %w", ErrFailed, err)
-	l.wake(l.last)
+	l.waiting.Release(l.last, nil)
 	l.space.Broadcast()
 	l.mu.Unlock()
 	l.o.Logger.Error("transaction log failed", "dir", l.o.Dir, "error", err)

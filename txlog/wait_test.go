@@ -51,8 +51,8 @@ func TestWaitersLeave(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	if len(l.waiting) != 0 {
-		t.Errorf("%d waiters are left", len(l.waiting))
+	if len(l.waiting.list) != 0 {
+		t.Errorf("%d waiters are left", len(l.waiting.list))
 	}
 	must(t, l.Close())
 }

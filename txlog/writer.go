@@ -216,7 +216,7 @@ func (l *Local) publish(chunks []chunk, buf []byte, ends []int) {
 		l.marks.add(c.last, c.end)
 	}
 	l.written = chunks[len(chunks)-1].end
-	l.wake(last)
+	l.waiting.Release(last, nil)
 	l.spare, l.spareEnd = buf, ends
 	if cap(buf) > spareMax || l.blocks.large() { // kept while large groups come: a big commit's parts would else make it anew each time
 		if l.rare++; len(buf) > spareMax {
