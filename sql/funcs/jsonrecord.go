@@ -29,7 +29,7 @@ func (c *Ctx) compositeFields(t types.OID) []jsonField {
 	out := make([]jsonField, len(info.Fields))
 	for i, f := range info.Fields {
 		out[i] = jsonField{name: f.Name}
-		if out[i].t, out[i].mod = c.domainBase(f.Type, f.Typmod); out[i].t != f.Type {
+		if out[i].t, out[i].mod = c.IO.BaseType(f.Type, f.Typmod); out[i].t != f.Type {
 			out[i].as = f.Type
 		}
 	}
@@ -69,7 +69,7 @@ func (c *Ctx) populate(fields []jsonField, base, obj []byte) ([]types.Datum, err
 // fromJSON converts a JSON value to a type: objects to composite types, arrays to arrays, the rest through text. key names the value in
 // hints, have is what a row to be converted to has before.
 func (c *Ctx) fromJSON(t types.OID, mod types.Typmod, key string, have types.Datum, val []byte) (types.Datum, error) {
-	if base, low := c.domainBase(t, mod); base != t {
+	if base, low := c.IO.BaseType(t, mod); base != t {
 		d, err := c.fromJSON(base, low, key, have, val)
 		if err == nil {
 			err = c.IO.CheckDomain(t, d)
@@ -90,22 +90,6 @@ func (c *Ctx) fromJSON(t types.OID, mod types.Typmod, key string, have types.Dat
 		return d, err
 	}
 	return types.ApplyTypmod(t, mod, false, d)
-}
-
-// domainBase returns the type below a domain and its modifier, other types as they are.
-func (c *Ctx) domainBase(t types.OID, mod types.Typmod) (types.OID, types.Typmod) {
-	if b := types.BuiltinByOID(t); b != nil && b.Type == 'b' || c.IO.Catalog == nil {
-		return t, mod
-	}
-	for {
-		d, ok := c.IO.Catalog.TypeInfo(t)
-		if !ok || d.Kind != 'd' {
-			return t, mod
-		}
-		if t = d.Base; d.Typmod >= 0 {
-			mod = d.Typmod
-		}
-	}
 }
 
 func (c *Ctx) rowFromJSON(fields []jsonField, have types.Datum, val []byte, kind json.Kind) (types.Datum, error) {

@@ -13,26 +13,16 @@ import (
 func (s *Session) hasPrivilege(cat catalog.Reader, path []types.OID, q funcs.PrivilegeQuery) (has, null bool, err error) {
 	role := &s.user
 	if !q.Current {
-		if q.ByName {
-			role, err = cat.RoleByName(q.RoleName)
-			if err == nil && role == nil {
-				err = sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", q.RoleName)
-			}
-		} else {
-			role, err = cat.RoleByOID(q.RoleOID)
-		}
-		if err != nil {
-			return false, false, err
-		}
-		if role == nil {
-			return false, true, nil
+		role, err = privilegeRole(cat, q.ByName, q.RoleName, q.RoleOID)
+		if err != nil || role == nil {
+			return false, err == nil, err
 		}
 	}
 	switch q.Kind {
 	case "table", "column", "any_column", "sequence":
 		return s.relationPrivilege(cat, path, role, q)
 	case "role":
-		return s.rolePrivilege(cat, path, role, q)
+		return rolePrivilege(cat, role, q)
 	}
 	acl, err := s.privilegeObject(cat, path, q)
 	if err != nil || acl == nil {
@@ -78,25 +68,32 @@ func (s *Session) relationPrivilege(cat catalog.Reader, path []types.OID, role *
 }
 
 // rolePrivilege is pg_has_role: MEMBER may become the role, USAGE has its rights, WITH ADMIN OPTION may grant it.
-func (s *Session) rolePrivilege(cat catalog.Reader, path []types.OID, role *catalog.Role, q funcs.PrivilegeQuery) (has, null bool, err error) {
-	id := q.Object
-	if q.ObjectByName {
-		r, err := cat.RoleByName(q.ObjectName)
-		if err == nil && r == nil {
-			err = sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", q.ObjectName)
-		}
-		if err != nil {
-			return false, false, err
-		}
-		id = r.OID
-	} else if r, err := cat.RoleByOID(id); err != nil || r == nil {
+func rolePrivilege(cat catalog.Reader, role *catalog.Role, q funcs.PrivilegeQuery) (has, null bool, err error) {
+	of, err := privilegeRole(cat, q.ObjectByName, q.ObjectName, q.Object)
+	if err != nil || of == nil {
 		return false, true, err
 	}
 	if role.Super {
 		return true, false, nil
 	}
 	set, err := catalog.MembersOf(cat, role.OID)
-	return set[id] || id == role.OID, false, err
+	return set[of.OID] || of.OID == role.OID, false, err
+}
+
+func privilegeRole(cat catalog.Reader, byName bool, name string, id types.OID) (*catalog.Role, error) {
+	return named(byName, name, id, cat.RoleByName, cat.RoleByOID, sqlerr.UndefinedObject, "role")
+}
+
+// named finds an object by its name, which something must have, or by its OID; nil when nothing has that.
+func named[T any](byName bool, name string, id types.OID, find func(string) (*T, error), get func(types.OID) (*T, error), missing sqlerr.Code, what string) (*T, error) {
+	if !byName {
+		return get(id)
+	}
+	x, err := find(name)
+	if err == nil && x == nil {
+		err = sqlerr.New(missing, "%s \"%s\" does not exist", what, name)
+	}
+	return x, err
 }
 
 // guarded is an object's list of rights.
@@ -112,25 +109,13 @@ func (s *Session) privilegeObject(cat catalog.Reader, path []types.OID, q funcs.
 	id := q.Object
 	switch q.Kind {
 	case "schema":
-		sc, err := cat.SchemaByOID(id)
-		if q.ObjectByName {
-			sc, err = cat.SchemaByName(q.ObjectName)
-			if err == nil && sc == nil {
-				err = sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", q.ObjectName)
-			}
-		}
+		sc, err := named(q.ObjectByName, q.ObjectName, id, cat.SchemaByName, cat.SchemaByOID, sqlerr.InvalidSchemaName, "schema")
 		if err != nil || sc == nil {
 			return nil, err
 		}
 		return &guarded{sc.ACL, 'n', sc.Owner}, nil
 	case "database":
-		db, err := cat.DatabaseByOID(id)
-		if q.ObjectByName {
-			db, err = cat.DatabaseByName(q.ObjectName)
-			if err == nil && db == nil {
-				err = sqlerr.New(sqlerr.UndefinedDatabase, "database \"%s\" does not exist", q.ObjectName)
-			}
-		}
+		db, err := named(q.ObjectByName, q.ObjectName, id, cat.DatabaseByName, cat.DatabaseByOID, sqlerr.UndefinedDatabase, "database")
 		if err != nil || db == nil {
 			return nil, err
 		}
@@ -160,9 +145,9 @@ func (s *Session) privilegeObject(cat catalog.Reader, path []types.OID, q funcs.
 		}
 		return &guarded{catalog.SplitACL(t.ACL), 'T', t.Owner}, nil
 	case "language":
-		return named(q, map[string]types.OID{"internal": 12, "c": 13, "sql": 14}, "language", 'l')
+		return fixedObject(q, map[string]types.OID{"internal": 12, "c": 13, "sql": 14}, "language", 'l')
 	case "tablespace":
-		return named(q, map[string]types.OID{"pg_default": 1663, "pg_global": 1664}, "tablespace", 't')
+		return fixedObject(q, map[string]types.OID{"pg_default": 1663, "pg_global": 1664}, "tablespace", 't')
 	}
 	return &guarded{nil, 'f', bootstrapRole}, nil
 }
@@ -170,8 +155,8 @@ func (s *Session) privilegeObject(cat catalog.Reader, path []types.OID, q funcs.
 // bootstrapRole owns what initdb makes.
 const bootstrapRole types.OID = 10
 
-// named finds one of the objects of a kind that nobody can define.
-func named(q funcs.PrivilegeQuery, all map[string]types.OID, what string, kind byte) (*guarded, error) {
+// fixedObject finds one of the objects of a kind that nobody can define.
+func fixedObject(q funcs.PrivilegeQuery, all map[string]types.OID, what string, kind byte) (*guarded, error) {
 	for name, id := range all {
 		if q.ObjectByName && name == q.ObjectName || !q.ObjectByName && id == q.Object {
 			return &guarded{nil, kind, bootstrapRole}, nil

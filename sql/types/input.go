@@ -109,10 +109,8 @@ func inputMore(c *IOContext, t OID, mod Typmod, text []byte) (Datum, error) {
 	if i, ok := c.info(t); ok {
 		switch i.Kind {
 		case 'd':
-			for low, ok := c.info(i.Base); ok && low.Kind == 'd'; low, ok = c.info(i.Base) {
-				i = low // the constraints of all are checked together
-			}
-			d, err := Input(c, i.Base, i.Typmod, text)
+			base, low := c.BaseType(t, -1)
+			d, err := Input(c, base, low, text)
 			if err == nil {
 				err = c.CheckDomain(t, d)
 			}

@@ -71,18 +71,27 @@ func (c *IOContext) CheckDomain(domain OID, value Datum) error {
 	return nil
 }
 
-// Stored returns the type that values of type t are kept as: below domains their base type.
-func (c *IOContext) Stored(t OID) OID {
+// BaseType returns the type below t, which may be a domain over a domain, and the modifier of its values; t and mod when t is no domain.
+// The constraints of all domains are checked together, see CheckDomain.
+func (c *IOContext) BaseType(t OID, mod Typmod) (OID, Typmod) {
 	for {
 		if b := BuiltinByOID(t); b != nil && b.Type == 'b' {
-			return t
+			return t, mod
 		}
 		i, ok := c.info(t)
 		if !ok || i.Kind != 'd' {
-			return t
+			return t, mod
 		}
-		t = i.Base
+		if t = i.Base; i.Typmod >= 0 {
+			mod = i.Typmod
+		}
 	}
+}
+
+// Stored returns the type that values of type t are kept as: below domains their base type.
+func (c *IOContext) Stored(t OID) OID {
+	t, _ = c.BaseType(t, -1)
+	return t
 }
 
 // checkNull checks a null of type t, which a domain may refuse.

@@ -144,10 +144,8 @@ func recvMore(c *IOContext, t OID, mod Typmod, bin []byte) (Datum, error) {
 	if i, ok := c.info(t); ok {
 		switch i.Kind {
 		case 'd':
-			for low, ok := c.info(i.Base); ok && low.Kind == 'd'; low, ok = c.info(i.Base) {
-				i = low // the constraints of all are checked together
-			}
-			d, err := Recv(c, i.Base, i.Typmod, bin)
+			base, low := c.BaseType(t, -1)
+			d, err := Recv(c, base, low, bin)
 			if err == nil {
 				err = c.CheckDomain(t, d)
 			}
