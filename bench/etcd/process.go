@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -65,25 +63,12 @@ func (p *process) check() error {
 
 // cpuOf is the processor time that processes have used.
 func cpuOf(list []*process) (total time.Duration, err error) {
-	const tick = time.Second / 100 // of every Linux that Go runs on
 	for _, p := range list {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+		used, err := peer.ProcessorTime(p.cmd.Process.Pid)
 		if err != nil {
 			return 0, err
 		}
-		_, rest, _ := strings.Cut(string(text), ") ") // the name may have blanks
-		f := strings.Fields(rest)
-		const user, system = 11, 12
-		if len(f) <= system {
-			return 0, fmt.Errorf("/proc/%d/stat has %d fields behind the name", p.cmd.Process.Pid, len(f))
-		}
-		for _, i := range []int{user, system} {
-			n, err := strconv.ParseInt(f[i], 10, 64)
-			if err != nil {
-				return 0, fmt.Errorf("/proc/%d/stat: %w", p.cmd.Process.Pid, err)
-			}
-			total += time.Duration(n) * tick
-		}
+		total += used
 	}
 	return total, nil
 }

@@ -83,13 +83,14 @@ func (b *bench) measure(ctx context.Context, p phase) result {
 		return r
 	}
 	b.s.rss.take()
-	pid, cpu := b.s.Pid, processorTime(b.s.Pid)
+	pid := b.s.Pid
+	cpu, cpuErr := peer.ProcessorTime(pid)
 	begin := time.Now()
 	r.ops, r.note, r.err = p.run(ctx)
 	r.took = time.Since(begin)
 	r.rss = b.s.rss.take()
-	if b.s.Pid == pid {
-		r.cpu = processorTime(pid) - cpu
+	if used, err := peer.ProcessorTime(pid); errors.Join(cpuErr, err) == nil && b.s.Pid == pid {
+		r.cpu = used - cpu
 	}
 	if after, err := b.s.counters(); err == nil {
 		const loads = "herd_page_reads_total"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -93,7 +92,7 @@ func (s *sampler) watch(pid int) {
 func (s *sampler) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n, err := resident(s.pid); err == nil {
+	if n, err := peer.Resident(s.pid); err == nil {
 		s.most, s.ever = max(s.most, n), max(s.ever, n)
 	}
 }
@@ -105,34 +104,4 @@ func (s *sampler) take() int64 {
 	n := s.most
 	s.most = 0
 	return n
-}
-
-// processorTime returns what a process has used, 0 when that cannot be read. It counts on a busy machine too.
-func processorTime(pid int) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	const tick = 10 * time.Millisecond
-	_, rest, _ := strings.Cut(string(text), ") ") // the program's name may hold anything but that
-	var user, system int64
-	if f := strings.Fields(rest); len(f) > 12 {
-		user, _ = strconv.ParseInt(f[11], 10, 64)
-		system, _ = strconv.ParseInt(f[12], 10, 64)
-	}
-	return time.Duration(user+system) * tick
-}
-
-// resident returns the bytes of a process that are in memory.
-func resident(pid int) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("/proc/%d/statm has no second field", pid)
-	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	return pages * int64(os.Getpagesize()), err
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"herd/tests/peer"
 )
 
 // Rows of one key and one text that together have about a KiB.
@@ -136,7 +138,7 @@ func (b *bench) residentAfterCheckpoint() (float64, error) {
 	case <-time.After(settle):
 	case <-b.ctx.Done():
 	}
-	n, err := residentBytes(s.pid)
+	n, err := peer.Resident(s.pid)
 	return float64(n), err
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -139,19 +138,4 @@ func (f *fleet) startNull(ctx context.Context) (*server, error) {
 		return nil, errors.Join(fmt.Errorf("start bench/null: it said %q", line), err, stop())
 	}
 	return &server{name: bound, url: "postgres://postgres@" + address + "/postgres?sslmode=disable", pid: c.Process.Pid, stop: stop}, nil
-}
-
-// residentBytes returns the memory of a process that is in RAM.
-func residentBytes(pid int) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			return kib << 10, err
-		}
-	}
-	return 0, fmt.Errorf("no VmRSS of process %d", pid)
 }

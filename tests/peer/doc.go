@@ -17,4 +17,5 @@
 // # Files
 //
 //   - peer.go: servers as processes, and the testing helpers. postgres.go, mariadb.go, herd.go: how each is made and started.
+//   - process.go: what a process uses.
 package peer

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,10 +76,8 @@ func watchResident(t *testing.T, pid int, most int64) (stop func()) {
 	done.Go(func() {
 		var peak int64
 		for {
-			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-			if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
-				pages, _ := strconv.ParseInt(fields[1], 10, 64)
-				peak = max(peak, pages*int64(os.Getpagesize()))
+			if n, err := peer.Resident(pid); err == nil {
+				peak = max(peak, n)
 			}
 			select {
 			case <-quit:
