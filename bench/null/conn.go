@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 const maxMessage = 1 << 20
@@ -80,7 +82,7 @@ func (c *conn) message(kind byte) error {
 		c.prepared[name] = classify(text)
 		c.add('1')
 	case 'B':
-		c.bind()
+		return c.bind()
 	case 'D':
 		c.describe(c.bound.answer)
 	case 'E':
@@ -99,19 +101,22 @@ func (c *conn) message(kind byte) error {
 	return nil
 }
 
-// bind chooses the statement; the last parameter, in text, is the key of an update.
-func (c *conn) bind() {
-	const twoNames = 3
-	parts := strings.SplitN(string(c.body), "\x00", twoNames)
-	if len(parts) == twoNames {
-		c.bound = c.prepared[parts[1]]
-		if c.bound.lock != noLock {
-			const resultFormats = 2
-			params := parts[2]
-			c.key = lastNumber(params[:max(0, len(params)-resultFormats)])
+// bind chooses the statement. The last parameter of an update, in text, is its key; of others nothing is looked at.
+func (c *conn) bind() error {
+	_, rest, _ := strings.Cut(string(c.body), "\x00")
+	name, _, _ := strings.Cut(rest, "\x00")
+	c.bound = c.prepared[name]
+	if c.bound.lock != noLock {
+		var m pgproto3.Bind
+		if err := m.Decode(c.body); err != nil {
+			return err
+		}
+		if n := len(m.Parameters); n > 0 {
+			c.key = lastNumber(string(m.Parameters[n-1]))
 		}
 	}
 	c.add('2')
+	return nil
 }
 
 func (c *conn) describe(a answer) {

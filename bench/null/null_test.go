@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // begin connects and begins a transaction that holds branch 1.
@@ -69,6 +70,28 @@ func TestBranchIsHeldUntilCommit(t *testing.T) {
 	defer log.mu.Unlock()
 	if log.asked != 1 || log.done != 1 {
 		t.Errorf("%d commits asked, %d written; want 1 and 1", log.asked, log.done)
+	}
+}
+
+// TestKeyIsTheLastParameter: the key of an update by parameters, whatever follows them in the message.
+func TestKeyIsTheLastParameter(t *testing.T) {
+	const update = "UPDATE pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2;"
+	bound := func(key string) int {
+		c := newConn(nil, nil, nil)
+		c.prepared["s"] = classify(update)
+		p, err := (&pgproto3.Bind{PreparedStatement: "s", Parameters: [][]byte{[]byte("-7"), []byte(key)}, ResultFormatCodes: []int16{0}}).Encode(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const typeAndLength = 5
+		c.body = p[typeAndLength:]
+		if err := c.bind(); err != nil {
+			t.Fatal(err)
+		}
+		return c.key
+	}
+	if a, b := bound("3"), bound("10"); a != 3 || b != 10 {
+		t.Errorf("keys %d and %d, want 3 and 10", a, b)
 	}
 }
 
